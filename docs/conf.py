@@ -14,7 +14,9 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE / "_ext"))
 from docstrings import called  # noqa: E402 - from the folder that the line above adds
 
-_jit.PATIENCE = 1e6  # seconds: stories show what their lines print, and not that a new machine had to compile
+_jit.PATIENCE = (
+    1e6  # seconds: stories show what their lines print, and not that a new machine had to compile
+)
 
 citation = yaml.safe_load((HERE.parent / "CITATION.cff").read_text(encoding="utf-8"))
 project = citation["title"]
@@ -45,7 +47,9 @@ exclude_patterns = ["_build", "data", "gallery/**/*.md5", "gallery/**/*.ipynb", 
 templates_path = ["_templates"]
 suppress_warnings = ["config.cache"]
 # Some pages are listed by patterns, so that a branch without them builds as well; Sphinx has no name for this warning.
-logging.getLogger("sphinx.sphinx.directives.other").addFilter(lambda record: "toctree glob pattern" not in record.msg)
+logging.getLogger("sphinx.sphinx.directives.other").addFilter(
+    lambda record: "toctree glob pattern" not in record.msg
+)
 
 # What a docstring says is in numpydoc's sections; signatures show names and defaults.
 autodoc_typehints = "none"
@@ -88,7 +92,9 @@ html_show_sourcelink = False
 html_theme_options = {
     "logo": {"text": "shrinktest"},
     "navbar_align": "left",
-    "navbar_persistent": ["search-button"],  # the one with a text is named otherwise for those who hear it
+    "navbar_persistent": [
+        "search-button"
+    ],  # the one with a text is named otherwise for those who hear it
     "header_links_before_dropdown": 6,
     "navigation_with_keys": False,
     "show_toc_level": 2,

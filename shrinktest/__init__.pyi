@@ -11,7 +11,6 @@ from shrinktest.data.on_disk.sources import Batches as Batches
 from shrinktest.embedding import MeanEmbedding as MeanEmbedding
 from shrinktest.ensembles import Candidate as Candidate
 from shrinktest.ensembles import Ensemble as Ensemble
-from shrinktest.equivalence import EquivalenceResult as EquivalenceResult
 from shrinktest.equivalence import equivalence_test as equivalence_test
 from shrinktest.estimators import FKMSE as FKMSE
 from shrinktest.estimators import KME as KME
@@ -55,6 +54,7 @@ from shrinktest.results.comparison import ComparisonResult as ComparisonResult
 from shrinktest.results.effect import DependenceEffect as DependenceEffect
 from shrinktest.results.effect import KSampleEffect as KSampleEffect
 from shrinktest.results.effect import TwoSampleEffect as TwoSampleEffect
+from shrinktest.results.equivalence_result import EquivalenceResult as EquivalenceResult
 from shrinktest.results.factors import FactorResult as FactorResult
 from shrinktest.results.factors import TermResult as TermResult
 from shrinktest.results.result import TestResult as TestResult

@@ -203,16 +203,7 @@ def closer_test(
     else:
         data = _read_dependences(*arguments, measure, cache)
     notes = [*data.notes, note("asymptotic", interval="interval")]
-    if min(data.counts) < FEW:
-        few = {
-            "where": "A sample has",
-            "count": min(data.counts),
-            "units": data.units,
-            "least": FEW,
-        }
-        notes.append(note("few-units", what="the level", **few))
-    if alternative != "two-sided" and uneven(*sorted(data.counts[1:3])):
-        notes.append(note("uneven-candidates", first=names[1], second=names[2]))
+    notes += _notes_on_sizes(data, names, alternative)
     pairs = []
     for first, second in combinations(range(1, len(names)), 2):
         order = (first - 1, second - 1) if measure == DISTANCE else (second - 1, first - 1)
@@ -242,6 +233,18 @@ def closer_test(
         rng=provenance,
         notes=tuple(dict.fromkeys(notes)),
     )
+
+
+def _notes_on_sizes(data: _Data, names: tuple[str, ...], alternative: str) -> list[str]:
+    """Return notes on samples that are small, or of very different sizes."""
+    notes: list[str] = []
+    least = min(data.counts)
+    if least < FEW:
+        few = {"where": "A sample has", "count": least, "units": data.units, "least": FEW}
+        notes.append(note("few-units", what="the level", **few))
+    if alternative != "two-sided" and uneven(*sorted(data.counts[1:3])):
+        notes.append(note("uneven-candidates", first=names[1], second=names[2]))
+    return notes
 
 
 def uneven(few: int, many: int) -> bool:

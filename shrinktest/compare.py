@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,7 +18,7 @@ from shrinktest.data.column import DROP, Table
 from shrinktest.data.labels import columns_of_labels, labels_in_order, pooled_labels, two_names
 from shrinktest.data.observed import Observed, Rows, checked_types, pooled_tables
 from shrinktest.data.on_disk.sources import in_batches
-from shrinktest.data.summary import FEW
+from shrinktest.data.succession import in_succession
 from shrinktest.data.tables import check_same_index, is_table, names_in, read_table, table_of
 from shrinktest.data.untestable import CONSTANT, Reasons, without_untestable
 from shrinktest.effects.columns import RowUnits, changes, missing_change
@@ -41,9 +41,6 @@ _PLAIN = KernelSpec("gaussian", "median")
 _GRID = 31  # points of the witness function along each of two columns
 _ROWS = 500  # of each table that it is computed from
 _RESAMPLES = 199  # of its band
-#: Distance of the area under the ROC curve from one half if one sample comes after the other, a few
-#: rows aside.
-_APART = 0.49
 
 
 @hinted
@@ -178,19 +175,10 @@ def compare(
     same = copy.deepcopy(generator)
     with each_once():
         tests = column_tests(whole, columns, estimator, settings, generator, method)
-        names_tested = {
-            pooled.table.names[column.place]: (column.label,) for column in columns.tested
-        }
-        failed = [name for name, label in names_tested.items() if label in tests.untested]
-        successive = _in_succession(pooled, compared.types, units)
-        if not names_tested.keys() - {*successive, *failed}:
-            successive = ()
+        successive, failed = _not_in_overall_test(compared, columns, tests, units)
         whole = _without(whole, (*successive, *failed))
         overall = run(whole, estimator, [_PLAIN], settings, same)
-    missing = pooled.missing().any(axis=1) & (nan_policy == "omit")
-    if paired:
-        missing = np.tile(missing.reshape(2, -1).any(axis=0), 2)
-    rows = np.asarray(~missing)
+    rows = _rows_tested(pooled, paired, nan_policy)
     tested = _split(pooled, rows)
     effects = _effects(pooled, columns.labels, tested, rows, tests, units, confidence)
     size = overall.effect(confidence=confidence)
@@ -208,6 +196,30 @@ def compare(
         notes=notes,
     )
     return replace(result, where=_where(result))
+
+
+def _not_in_overall_test(
+    compared: _Compared, columns: ColumnsToTest, tests: MultipleTestsResult, units: RowUnits
+) -> tuple[tuple[str, ...], list[str]]:
+    """Return the columns in succession, and those whose own test failed.
+
+    Columns in succession are left out only if others remain.
+    """
+    pooled = compared.pooled
+    labels = {pooled.table.names[column.place]: (column.label,) for column in columns.tested}
+    failed = [name for name, label in labels.items() if label in tests.untested]
+    successive = in_succession(pooled, compared.types, units.codes)
+    if not labels.keys() - {*successive, *failed}:
+        successive = ()
+    return successive, failed
+
+
+def _rows_tested(pooled: Observed, paired: bool, nan_policy: str) -> np.ndarray:
+    """Return True for rows that are tested: with "omit" those, or pairs, that miss no value."""
+    missing = pooled.missing().any(axis=1) & (nan_policy == "omit")
+    if paired:
+        missing = np.tile(missing.reshape(2, -1).any(axis=0), 2)
+    return np.asarray(~missing)
 
 
 def _effects(
@@ -408,51 +420,6 @@ def _without(whole: TwoEqualDistributions, names: tuple[str, ...]) -> TwoEqualDi
     encoding, stays = variable.encoding.without(names)
     points = np.ascontiguousarray(variable.points[:, stays])
     return replace(whole, variables=(replace(variable, points=points, encoding=encoding),))
-
-
-def _in_succession(pooled: Observed, typed: Collection[str], units: RowUnits) -> tuple[str, ...]:
-    """Name dates and counters of which nearly all in one table come after those in the other.
-
-    Columns in ``typed``, of which the user names the type, are not among them.
-
-    The overall test of a comparison is without these columns, which would decide it alone.  The
-    choice looks at which row is in which table.  It keeps the level, because it removes evidence
-    only where the ranks of the column itself are among the most extreme ones: if the tables have
-    one distribution, 11 or more independent rows, pairs or groups of each are in such an order with
-    probability below 0.001, and then a test with the column would reject as well.
-    """
-    size = pooled.sizes[0]
-    successive = []
-    if (
-        not pooled.table.named
-        or min(np.unique(codes).size for codes in np.split(units.codes, [size])) <= FEW
-    ):
-        return ()
-    for column in pooled.table.columns:
-        first, second = np.split(column.values, [size])
-        counts = (
-            column.kind == "number" and column.whole and _all_differ(first) and _all_differ(second)
-        )
-        first = first[first == first]
-        second = np.sort(second[second == second])
-        if (
-            column.name in typed
-            or not (counts or column.kind == "date")
-            or min(first.size, second.size) <= FEW
-        ):
-            continue
-        before = (
-            np.searchsorted(second, first, "left") + np.searchsorted(second, first, "right")
-        ) / second.size
-        if abs(0.5 * before.mean() - 0.5) >= _APART:
-            successive.append(column.name)
-    return tuple(successive)
-
-
-def _all_differ(values: np.ndarray) -> bool:
-    """Return True if no two numbers are equal, and at least half are known."""
-    known = values[~np.isnan(values)]
-    return 2 * known.size >= values.size and np.unique(known).size == known.size
 
 
 def _where(result: ComparisonResult) -> WitnessMap | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import combinations
@@ -75,45 +75,60 @@ class EqualDistributions(Hypothesis):
         given, called = named_samples(samples)
         names = names_for(given, called or numbered("samples", len(given)))
         read = read_samples(given, names, nan_policy, scale=scale, **reading)
-        hypothesis = cls._of(
+        return cls._of(
             read,
             "the samples",
             scale,
+            repeats_in=names,
             called=called,
             own=own,
             comparison=comparison,
             weights=weights,
         )
-        return hypothesis._with_repeats(names)
 
     @classmethod
-    def _of(cls, samples: Samples, name: str, scale: Any, **options: Any) -> Self:
+    def _of(
+        cls,
+        samples: Samples,
+        name: str,
+        scale: Any,
+        *,
+        own: Any = None,
+        repeats_in: Sequence[str] = (),
+        **options: Any,
+    ) -> Self:
+        """Make the hypothesis.
+
+        Notes on repeated rows in samples of these names are found when they are read; they are also
+        on the independence of rows, if these are permuted one by one.
+        """
         pooled = np.vstack(samples.values)
+        repeats: Callable[[], tuple[str, ...]] = tuple
+        if repeats_in and not samples.restriction.paired:
+            repeats = partial(
+                repeat_notes,
+                np.split(pooled, np.cumsum(samples.sizes)[:-1]),
+                repeats_in,
+                samples.encoding,
+                independent=not samples.restriction and own is None,
+            )
+        listwise = 0
+        if samples.omits_values:
+            listwise = sum(int((~rows).sum()) for rows in samples.kept)
         return cls(
             variables=(
                 Variable(pooled, name, samples.scale, samples.encoding, not is_unasked(scale)),
             ),
-            sizes=tuple(map(len, samples.values)),
+            sizes=samples.sizes,
             missing=samples.missing,
             restriction=samples.restriction,
+            own=own,
             remarks=samples.notes,
+            repeats=repeats,
             untested=samples.left_out,
-            listwise=sum(int((~rows).sum()) for rows in samples.kept)
-            if samples.omits_values
-            else 0,
+            listwise=listwise,
             **options,
         )
-
-    def _with_repeats(self, names: Sequence[str]) -> Self:
-        """Add notes on repeated rows and values.
-
-        If rows are permuted one by one, also on their independence.
-        """
-        (variable,) = self.variables
-        samples = np.split(variable.points, np.cumsum(self.sizes)[:-1])
-        independent = not self.restriction and self.own is None
-        repeats = partial(repeat_notes, samples, names, variable.encoding, independent=independent)
-        return replace(self, repeats=repeats)
 
     @property
     def pooled(self) -> np.ndarray:
@@ -237,7 +252,7 @@ class EqualDistributions(Hypothesis):
         prepared = prepare(
             estimator, compared, rows, self.contrast, form=form, tuning=tuning, cache=cache
         )
-        return replace(prepared, kernel=kernel)
+        return prepared if compared is kernel else replace(prepared, kernel=kernel)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -269,11 +284,9 @@ class TwoEqualDistributions(EqualDistributions):
             read = replace(
                 read, restriction=moved_in_time(block_length, [rows], read.restriction, keep)
             )
-        paired = read.restriction.paired
-        if paired:
+        if read.restriction.paired:
             read = read.matched()
-        hypothesis = cls._of(read, " and ".join(names), scale, called=called, own=own)
-        return hypothesis if paired else hypothesis._with_repeats(names)
+        return cls._of(read, " and ".join(names), scale, called=called, own=own, repeats_in=names)
 
     def serial_notes(self) -> tuple[str, ...]:
         """Return notes on serial correlation, and on blocks or series too short for it.

@@ -1,17 +1,13 @@
-"""Equivalence of two samples, or independence of two variables, in practical terms.
-
-Contains ``equivalence_test`` and its result.
-"""
+"""Practical equivalence of two samples, or independence of variables: ``equivalence_test``."""
 
 from __future__ import annotations
 
 import math
 import re
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from numbers import Real
-from textwrap import fill
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -32,25 +28,17 @@ from shrinktest.kernels.pooled import PooledKernel, Rescaled
 from shrinktest.notes import has_code, note, without_level
 from shrinktest.permutations.design import PermutationDesign
 from shrinktest.permutations.serial_correlation import BY_GROUPS, BY_THINNING, WRONG_ERRORS
-from shrinktest.results.base import Decision, plain
-from shrinktest.results.closer_result import kernels_in_words
 from shrinktest.results.effect import Effect
-from shrinktest.results.printing import WIDTH, Summary, Table, shown_pvalue, without_zero
+from shrinktest.results.equivalence_result import (
+    AUC,
+    DEPENDENCE,
+    DISTANCE,
+    MEASURES,
+    EquivalenceResult,
+)
 from shrinktest.results.result import FOLDS, TestResult
 from shrinktest.two_sample import two_sample_test
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-DISTANCE = "distance"
-AUC = "auc"
-DEPENDENCE = "dependence"
-#: Name of each measure, its value without a difference, and what it means to be below the margin.
-MEASURES = {
-    DISTANCE: ("distance", 0.0, "they are practically the same on this scale"),
-    AUC: ("separability", 0.5, "such a witness function hardly tells them apart"),
-    DEPENDENCE: ("dependence", 0.0, "they are practically independent on this scale"),
-}
 _GAPS = 1.0 / 3.0
 _ROWS = 2000  # share of a column missing in both samples; rows that are changed, at most
 
@@ -141,17 +129,10 @@ def equivalence_test(
     names = two_names(names)
     generator = as_rng(rng)
     choice(nan_policy, ("raise", "omit", "indicator"), "nan_policy")
-    if measure != AUC and (estimator is not None or folds is not None):
-        raise ValueError(
-            f"estimator= and folds= are for measure='auc', not for {measure!r}; leave them out"
-        )
-    if paired and (measure == DEPENDENCE or nan_policy == "indicator"):
-        raise ValueError(
-            "paired=True cannot be combined with measure='dependence' or nan_policy='indicator'"
-        )
+    _check_options(measure, estimator, folds, paired, nan_policy)
     estimator = as_estimator("kme" if estimator is None else estimator)
     pair = measure == DEPENDENCE
-    kernels, widths = _one_for_each_variable(kernel, bandwidth, estimator, pair)
+    by_variable = _one_for_each_variable(kernel, bandwidth, estimator, pair)
     shared: dict[str, Any] = dict(
         scale=scale,
         blocks=blocks,
@@ -167,39 +148,20 @@ def equivalence_test(
         n_resamples=0,
     )
     if pair:
-        shared |= dict(
-            kernel_x=kernels[0], kernel_y=kernels[1], bandwidth_x=widths[0], bandwidth_y=widths[1]
-        )
-        test = independence_test(X, Y, **shared)
+        test = independence_test(X, Y, **by_variable, **shared)
     else:
         shared |= dict(
             names=names, paired=paired, estimator=estimator, kernel=kernel, bandwidth=bandwidth
         )
         test = two_sample_test(X, Y, **shared)
-        first, second = np.split(test.context.pooled, [test.context.sizes[0]])
-        if np.array_equal(first, second):
-            raise ValueError(
-                f"{names[0]} and {names[1]} hold the same rows; give data that were observed "
-                "separately"
-            )
-    folds = count(FOLDS if folds is None else folds, "folds", minimum=2) if measure == AUC else None
-    options: dict[str, Any] = dict(
-        z=math.nan,
-        confidence=1.0 - 2.0 * alpha,
-        folds=folds,
-        rng=generator,
-        columns=False,
-        names=names,
-        scored=measure == AUC,
-    )
+        _check_differ(test.context, names)
+    options = _effect_options(measure, alpha, folds, generator, names)
     effect: Effect = test.context.effect(**options)
     notes = [*_data_notes(test, names), *_notes(effect, measure)]
-    value, words = (float(margin), "") if isinstance(margin, Real) else (math.nan, str(margin))
-    if words:
-        words = words if isinstance(margin, str) else getattr(margin, "__name__", words)
-        changed = _with_change(margin, words, test.context, generator, memory_limit(max_memory))
-        value = float(getattr(changed.effect(**options), measure))
-        notes.append(note("margin-by-change", margin=f"{value:.3g}", change=repr(words)))
+    value, words, about_margin = _margin(
+        margin, measure, test.context, options, memory_limit(max_memory)
+    )
+    notes += about_margin
     _check_reachable(value, measure, test.context)
     notes.append(note("asymptotic", interval="upper limit"))
     estimate = effect.estimates[measure]
@@ -218,15 +180,74 @@ def equivalence_test(
         names=names,
         test=test,
         margin_words=words,
-        folds=None if folds is None else min(folds, *estimate.units),
+        folds=min(options["folds"], *estimate.units) if measure == AUC else None,
         notes=tuple(dict.fromkeys(notes)),
+    )
+
+
+def _check_options(
+    measure: str, estimator: Any, folds: int | None, paired: bool, nan_policy: str
+) -> None:
+    """Raise ValueError for arguments that the measure does not have."""
+    if measure != AUC and (estimator is not None or folds is not None):
+        raise ValueError(
+            f"estimator= and folds= are for measure='auc', not for {measure!r}; leave them out"
+        )
+    if paired and (measure == DEPENDENCE or nan_policy == "indicator"):
+        raise ValueError(
+            "paired=True cannot be combined with measure='dependence' or nan_policy='indicator'"
+        )
+
+
+def _check_differ(context: TestContext, names: tuple[str, str]) -> None:
+    """Raise ValueError for two samples with the same rows."""
+    first, second = np.split(context.pooled, [context.sizes[0]])
+    if np.array_equal(first, second):
+        raise ValueError(
+            f"{names[0]} and {names[1]} hold the same rows; give data that were observed separately"
+        )
+
+
+def _margin(
+    margin: Any, measure: str, context: TestContext, options: dict[str, Any], memory: float
+) -> tuple[float, str, list[str]]:
+    """Return the margin as a number, the change that it is the effect of, and notes on that.
+
+    ``options`` are those of the effect.
+    """
+    if isinstance(margin, Real):
+        return float(margin), "", []
+    words = margin if isinstance(margin, str) else getattr(margin, "__name__", str(margin))
+    changed = _with_change(margin, words, context, options["rng"], memory)
+    value = float(getattr(changed.effect(**options), measure))
+    return value, words, [note("margin-by-change", margin=f"{value:.3g}", change=repr(words))]
+
+
+def _effect_options(
+    measure: str,
+    alpha: float,
+    folds: int | None,
+    rng: np.random.Generator,
+    names: tuple[str, str],
+) -> dict[str, Any]:
+    """Return the arguments of the effect; it has folds if its witness function is fitted."""
+    if measure == AUC:
+        folds = count(FOLDS if folds is None else folds, "folds", minimum=2)
+    return dict(
+        z=math.nan,
+        confidence=1.0 - 2.0 * alpha,
+        folds=folds,
+        rng=rng,
+        columns=False,
+        names=names,
+        scored=measure == AUC,
     )
 
 
 def _one_for_each_variable(
     kernel: Any, bandwidth: Any, estimator: Any, pair: bool
-) -> tuple[list[Any], list[Any]]:
-    """Return two kernels and two bandwidths.
+) -> dict[str, Any]:
+    """Return two kernels and two bandwidths, by argument.
 
     Lists hold one for each of a ``pair`` of variables.
     """
@@ -237,7 +258,9 @@ def _one_for_each_variable(
         raise ValueError(
             "kernel and bandwidth must be one each, or for measure='dependence' a list of two"
         )
-    return kernels, widths
+    return dict(
+        kernel_x=kernels[0], kernel_y=kernels[1], bandwidth_x=widths[0], bandwidth_y=widths[1]
+    )
 
 
 def _check_reachable(margin: float, measure: str, context: TestContext) -> None:
@@ -371,135 +394,3 @@ def _data_notes(test: TestResult, names: tuple[str, str]) -> list[str]:
             )
             notes.append(note("missing-in-both", column=code.name, shares=each))
     return notes
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class EquivalenceResult(Decision):
-    """Result of a test that an effect is below a margin; ``statistic, pvalue = result`` works.
-
-    Attributes
-    ----------
-    statistic, pvalue : float
-        The estimate less the margin over its standard deviation if the margin is true, and its
-        p-value; NaN and 1 if there is no variance.
-    estimate, upper, margin : float
-        The effect, its upper limit with confidence 1 - alpha, and the margin.
-    measure, alpha, names, folds, notes
-        As in :func:`equivalence_test`.
-    test : TestResult
-        The ordinary test without permutations: kernel, estimator, sizes, columns, versions.
-    margin_words : str
-        The change whose effect is the margin, such as "shift 0.2"; empty for a number.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from shrinktest import equivalence_test
-    >>> X, Y = np.random.default_rng(0).normal(size=(2, 400, 2))
-    >>> result = equivalence_test(X, Y, margin=0.03, measure="distance", rng=0)
-    >>> result.equivalent, result.upper < result.margin
-    (True, True)
-    """
-
-    statistic: float
-    pvalue: float
-    estimate: float
-    upper: float
-    margin: float
-    measure: str
-    alpha: float
-    names: tuple[str, str]
-    test: TestResult
-    margin_words: str = ""
-    folds: int | None = None
-    notes: tuple[str, ...] = ()
-
-    computed = ("answer", "reject")
-    decision = "result.equivalent"
-
-    def __repr__(self) -> str:
-        return (
-            f"EquivalenceResult(pvalue={self.pvalue:.6g}, {self.measure} {self.estimate:.6g} < "
-            f"{self.margin:.6g})"
-        )
-
-    @property
-    def equivalent(self) -> bool:
-        """True if the effect was shown to be below the margin."""
-        return self.reject()
-
-    @property
-    def answer(self) -> str:
-        """The result in one sentence."""
-        name, _, meaning = MEASURES[self.measure]
-        what = f"the {name} of {self.names[0]} and {self.names[1]}"
-        chance = f"p = {shown_pvalue(self.pvalue)}."
-        limit = "no upper limit" if math.isnan(self.upper) else f"upper limit {_number(self.upper)}"
-        if self.reject():
-            return f"T{what[1:]} is below {_number(self.margin)} ({limit}): {meaning}, {chance}"
-        return f"It was not shown that {what} is below {_number(self.margin)} ({limit}), {chance}"
-
-    def rows(self) -> list[dict[str, Any]]:
-        """Return the result as the one row of ``table``."""
-        names = ("measure", "estimate", "upper", "margin", "statistic", "pvalue", "alpha")
-        return [{name: getattr(self, name) for name in names} | {"equivalent": self.equivalent}]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the attributes, ``answer`` and ``reject`` as plain Python values.
-
-        Those of the ordinary test are included.
-        """
-        names = (
-            "test",
-            "n_observations",
-            "columns",
-            "kernel",
-            "bandwidth",
-            "route",
-            "rng",
-            "estimator",
-        )
-        return super().to_dict() | {name: plain(getattr(self.test, name)) for name in names}
-
-    def summary(self) -> Summary:
-        """Return the answer, the estimate with its upper limit, the margin, and notes."""
-        limit = "none" if math.isnan(self.upper) else _number(self.upper)
-        rows = {
-            MEASURES[self.measure][0]: _number(self.estimate),
-            "upper limit": f"{limit} (with confidence {1.0 - self.alpha:.4g})",
-            "margin": _number(self.margin)
-            + (f", from {self.margin_words}" if self.margin_words else ""),
-            "p-value": f"{self.pvalue:.4g}",
-            "observations": " + ".join(map(str, self.test.n_observations)),
-            "kernel": kernels_in_words(self.test.kernel),
-        }
-        if self.folds is not None:
-            rows["witness function"] = (
-                f"{self.test.estimator!r}, cross-fitted on {self.folds} folds"
-            )
-        head = [fill(self.answer, WIDTH, break_on_hyphens=False)]
-        return Summary.of(Table([*rows.items()], "ll", gap="  "), head=head, notes=self.notes)
-
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the estimate with its upper limit, and the margin (matplotlib)."""
-        from shrinktest.results.plots.axes import BLUE, GREY, ORANGE, axes, ink, legend_below, title
-
-        ax = axes(ax)
-        color = BLUE if self.reject() else GREY
-        name, nothing, _ = MEASURES[self.measure]
-        label = f"up to the upper limit, with confidence {1.0 - self.alpha:.4g}"
-        if not math.isnan(self.upper):
-            ax.plot(
-                [self.estimate, self.upper], [0.0, 0.0], color=color, linewidth=2.0, label=label
-            )
-        ax.plot([self.estimate], [0.0], "o", color=color, label="estimate")
-        ax.axvline(nothing, color=ink(ax), linewidth=0.8, label="no effect")
-        ax.axvline(self.margin, color=ORANGE, linestyle="--", label="margin")
-        ax.set(yticks=[], xlabel=name)
-        title(ax, self.answer)
-        legend_below(ax)
-        return ax
-
-
-def _number(value: float) -> str:
-    return without_zero(f"{value:.3g}")

@@ -232,8 +232,9 @@ def independence_test(
         "block_length": block_length,
         "transform": transform,
     }
+    method = {"given_method": given_method, "x_given_z": x_given_z, "regressor": regressor}
     if given is None:
-        refuse_without("given", given_method=given_method, x_given_z=x_given_z, regressor=regressor)
+        refuse_without("given", **method)
     if in_batches(X, Y):
         from shrinktest.on_disk.two_passes import OnDiskTest
 
@@ -244,20 +245,14 @@ def independence_test(
             return on_disk.run_pairs(X, Y)
     hypothesis: Independence
     if given is not None:
-        given_options = {
-            "given_method": given_method,
-            "x_given_z": x_given_z,
-            "regressor": regressor,
-        }
-        combined = asks_for_none(estimator, specs)
         hypothesis = read_given(
             X,
             Y,
             given,
             own=permutations,
-            combined=combined,
+            combined=asks_for_none(estimator, specs),
             kernels=kernels_for(estimator, specs),
-            **given_options,
+            **method,
             **reading,
             **design,
         )

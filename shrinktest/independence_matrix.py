@@ -25,7 +25,7 @@ from shrinktest.data.read import XY, read_variables
 from shrinktest.data.samples import Variables
 from shrinktest.data.tables import columns_at, names_in
 from shrinktest.data.untestable import Reasons, without_untestable
-from shrinktest.hypothesis import variables_of
+from shrinktest.hypothesis import Variable, variables_of
 from shrinktest.independent_variables import Independence
 from shrinktest.kernel_spec import KernelSpec, asks_for_none, refuse_candidates
 from shrinktest.many import ColumnsToTest, TestedColumn, listwise_note, refuse_missing, run_many
@@ -154,23 +154,13 @@ def independence_matrix(
         max_memory=max_memory,
     )
     _check_together(alone, given, kernel_y, bandwidth_y, design)
-    kernel_y = kernel_x if kernel_y is None else kernel_y
-    bandwidth_y = "median" if bandwidth_y is None else bandwidth_y
-    specs = (
-        KernelSpec(kernel_x, bandwidth_x, "kernel_x"),
-        KernelSpec(kernel_y, bandwidth_y, "kernel_y"),
-    )
-    for each in specs:
-        width = each.bandwidth if isinstance(each.bandwidth, str) else "median"
-        refuse_candidates("independence_matrix", each.kernel, width)
+    specs = _specs(kernel_x, kernel_y, bandwidth_x, bandwidth_y)
     X, given = _named_given(X, given)
     if given is None:
         refuse_without("given", given_method=given_method, regressor=regressor)
     sources = _Sources(X, Y, given, nan_policy, block_length)
     options: dict[str, Any] = {
-        "scale": scale
-        if not alone or isinstance(scale, str | None) or hasattr(scale, "keys")
-        else [scale, scale],
+        "scale": _scale_of_both(scale, alone),
         "column_types": column_types,
         "transform": transform,
         "blocks": blocks,
@@ -183,17 +173,7 @@ def independence_matrix(
     if given is not None:  # regressions and means are of numbers in their units
         tables, unit_notes = zip(*(table.in_units() for table in tables), strict=True)
         remarks += tuple(itertools.chain(*unit_notes))
-    sides = [
-        ColumnsToTest.read(
-            table,
-            kernel,
-            name.lower(),
-            unread=unread,
-            left_out=left_out,
-            which="" if alone else name,
-        )
-        for table, kernel, name, left_out in zip(tables, specs, XY, data.left_out, strict=False)
-    ]
+    sides = _sides(tables, specs, data, unread, alone)
     pairs = _pairs(sides, alone)
     tests = _hypotheses(pairs, data, sources, permutations, remarks)
     if given is not None:
@@ -212,11 +192,58 @@ def independence_matrix(
         notes=(*notes, *itertools.chain(*(side.notes for side in sides))),
         without=("no-weight",),
     )
-    if given is None:
-        return result
-    any_pair = note(
-        "four-statistics", decided=""
-    )  # which statistic stands out differs between pairs
+    return result if given is None else _with_notes_on_any_pair(result)
+
+
+def _specs(
+    kernel_x: Any, kernel_y: Any, bandwidth_x: Any, bandwidth_y: Any
+) -> tuple[KernelSpec, KernelSpec]:
+    """Return the kernels of the columns of X and Y; ValueError if these are candidates."""
+    kernel_y = kernel_x if kernel_y is None else kernel_y
+    bandwidth_y = "median" if bandwidth_y is None else bandwidth_y
+    specs = (
+        KernelSpec(kernel_x, bandwidth_x, "kernel_x"),
+        KernelSpec(kernel_y, bandwidth_y, "kernel_y"),
+    )
+    for each in specs:
+        width = each.bandwidth if isinstance(each.bandwidth, str) else "median"
+        refuse_candidates("independence_matrix", each.kernel, width)
+    return specs
+
+
+def _scale_of_both(scale: Any, alone: bool) -> Any:
+    """Return units for two variables; a list is for the columns of X if this is ``alone``."""
+    of_columns = not isinstance(scale, str | None) and not hasattr(scale, "keys")
+    return [scale, scale] if alone and of_columns else scale
+
+
+def _sides(
+    tables: Sequence[Variable],
+    specs: Sequence[KernelSpec],
+    data: Variables,
+    unread: Any,
+    alone: bool,
+) -> list[ColumnsToTest]:
+    """Return the columns of X, and of Y if they are tested against those."""
+    return [
+        ColumnsToTest.read(
+            table,
+            kernel,
+            name.lower(),
+            unread=unread,
+            left_out=left_out,
+            which="" if alone else name,
+        )
+        for table, kernel, name, left_out in zip(tables, specs, XY, data.left_out, strict=False)
+    ]
+
+
+def _with_notes_on_any_pair(result: MultipleTestsResult) -> MultipleTestsResult:
+    """Return the result without saying which of four statistics stands out.
+
+    This differs between pairs.
+    """
+    any_pair = note("four-statistics", decided="")
     texts = (any_pair if has_code(text, "four-statistics") else text for text in result.notes)
     return replace(result, notes=tuple(dict.fromkeys(texts)))
 

@@ -22,7 +22,9 @@ def close(first, second):
     return (
         first.pvalue == second.pvalue
         and first.statistic == pytest.approx(second.statistic, rel=1e-9, abs=1e-9 * scale)
-        and np.allclose(first.null_distribution, second.null_distribution, rtol=1e-9, atol=1e-9 * scale)
+        and np.allclose(
+            first.null_distribution, second.null_distribution, rtol=1e-9, atol=1e-9 * scale
+        )
     )
 
 
@@ -36,7 +38,11 @@ def two_workers():
 
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs="CRITICAL"
+            n_workers=2,
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address=":0",
+            silence_logs="CRITICAL",
         ) as cluster,
         distributed.Client(cluster) as client,
     ):

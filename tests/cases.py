@@ -43,7 +43,9 @@ class Row:
 TABLE = {
     "kme": Row((KME(),), (KME(),)),
     "skmse": Row((SKMSE(), SKMSE(rule="plugin")), (SKMSE(alpha=0.3),), "alpha"),
-    "fkmse": Row((FKMSE(), FKMSE(loo="averaged"), FKMSE(loo="paper")), (FKMSE(lam_cov=0.2),), "lam"),
+    "fkmse": Row(
+        (FKMSE(), FKMSE(loo="averaged"), FKMSE(loo="paper")), (FKMSE(lam_cov=0.2),), "lam"
+    ),
     "iterated_tikhonov": Row(
         (IteratedTikhonov(), IteratedTikhonov(loo="paper")), (IteratedTikhonov(lam_cov=0.2),), "lam"
     ),

@@ -27,7 +27,9 @@ def pytest_collect_file():
 def pytest_collection_modifyitems(items):
     """Code of pages and examples of studies are for CI, which is said here because texts cannot be marked."""
     for item in items:
-        if isinstance(item, pytest.DoctestItem) and (item.path.suffix == ".md" or item.path.parent.name == "power"):
+        if isinstance(item, pytest.DoctestItem) and (
+            item.path.suffix == ".md" or item.path.parent.name == "power"
+        ):
             item.add_marker("ci")
 
 

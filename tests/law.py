@@ -71,7 +71,9 @@ _draws = np.random.default_rng(14)
 POINTS = np.round(_draws.normal(size=(40, 2)) * [1.0, 0.6], 3)
 POINTS[:8] += [1.1, 0.2]
 POINTS[8:13] *= 1.8
-OTHER = np.round(np.column_stack([POINTS[:, 0] ** 2, POINTS[:, 1]]) + 0.4 * _draws.normal(size=(40, 2)), 3)
+OTHER = np.round(
+    np.column_stack([POINTS[:, 0] ** 2, POINTS[:, 1]]) + 0.4 * _draws.normal(size=(40, 2)), 3
+)
 THIRD = np.round(np.sign(POINTS[:, :1] * OTHER[:, :1]) + 0.3 * _draws.normal(size=(40, 1)), 3)
 
 BLOCKS = np.arange(40) % 2
@@ -84,12 +86,18 @@ ROUTES = {
     "nystrom": {"gram": "nystrom", "rank": 5},
     "rff": {"gram": "rff", "rank": 6},
 }
-RULES = {"": {}, "besag-clifford": {"stopping": st.BesagClifford(h=4)}, "decision": {"stopping": "curtailed"}}
+RULES = {
+    "": {},
+    "besag-clifford": {"stopping": st.BesagClifford(h=4)},
+    "decision": {"stopping": "curtailed"},
+}
 
 
 def two(m, n, columns=2, **options):
     """Two samples of these sizes."""
-    return lambda **more: st.two_sample_test(POINTS[:m, :columns], POINTS[m : m + n, :columns], **options, **more)
+    return lambda **more: st.two_sample_test(
+        POINTS[:m, :columns], POINTS[m : m + n, :columns], **options, **more
+    )
 
 
 def several(*sizes, columns=2, **options):
@@ -105,12 +113,16 @@ def pairs(n, p=2, q=1, **options):
 
 def joint(n, **options):
     """Three variables."""
-    return lambda **more: st.joint_independence_test(POINTS[:n], OTHER[:n, 0], THIRD[:n], **options, **more)
+    return lambda **more: st.joint_independence_test(
+        POINTS[:n], OTHER[:n, 0], THIRD[:n], **options, **more
+    )
 
 
 def columns(m, n, **options):
     """Two tables."""
-    return lambda **more: st.two_sample_test_columns(POINTS[:m], POINTS[m : m + n], **options, **more)
+    return lambda **more: st.two_sample_test_columns(
+        POINTS[:m], POINTS[m : m + n], **options, **more
+    )
 
 
 def matrix(n, both, **options):
@@ -165,7 +177,10 @@ def cases():
                 lambda r=run, e=estimator, o=RULES[rule]: r(estimator=e, **common | o),
             )
     for estimator, rule in itertools.product(ESTIMATORS, RULES):
-        yield f"joint | {estimator} | {rule}", lambda e=estimator, o=RULES[rule]: joint(11)(estimator=e, **common | o)
+        yield (
+            f"joint | {estimator} | {rule}",
+            lambda e=estimator, o=RULES[rule]: joint(11)(estimator=e, **common | o),
+        )
     some = ("two equal", "two unequal", "k", "k pooled", "independence")
     for test, (name, estimator) in itertools.product(some, VARIANTS.items()):
         for route in ("dense", "factor"):
@@ -176,7 +191,16 @@ def cases():
     for name, estimator in VARIANTS.items():
         yield f"joint | {name}", lambda e=estimator: joint(11)(estimator=e, **common)
     for form, estimator in itertools.product(("biased", "unbiased"), (*ESTIMATORS, half)):
-        for test in ("two equal", "two unequal", "two paired", "k", "k pooled", "independence", "columns", "matrix"):
+        for test in (
+            "two equal",
+            "two unequal",
+            "two paired",
+            "k",
+            "k pooled",
+            "independence",
+            "columns",
+            "matrix",
+        ):
             label = estimator if isinstance(estimator, str) else "function"
             yield (
                 f"{test} | {label} | {form}",
@@ -197,7 +221,10 @@ def cases():
     }
     everything = {"n_resamples": math.inf, "rng": 1, "workers": 1, "alpha": 0.3}
     for (test, run), estimator in itertools.product(small.items(), ESTIMATORS):
-        yield f"all of {test} | {estimator}", lambda r=run, e=estimator: r(estimator=e, **everything)
+        yield (
+            f"all of {test} | {estimator}",
+            lambda r=run, e=estimator: r(estimator=e, **everything),
+        )
     kernels = {
         "laplacian": st.Laplacian(),
         "linear": st.Linear(),
@@ -207,15 +234,22 @@ def cases():
         "product": st.Gaussian() * st.Laplacian(2.0),
         "function": lambda x, y: np.exp(-np.abs(x[:, :1] - y[:, :1].T)),
     }
-    for (name, kernel), estimator in itertools.product(kernels.items(), ("kme", "skmse", "fkmse", "landweber", "tsvd")):
+    for (name, kernel), estimator in itertools.product(
+        kernels.items(), ("kme", "skmse", "fkmse", "landweber", "tsvd")
+    ):
         yield (
             f"two unequal | {estimator} | {name}",
             lambda k=kernel, e=estimator: TESTS["two unequal"](estimator=e, kernel=k, **common),
         )
-        yield f"k | {estimator} | {name}", lambda k=kernel, e=estimator: TESTS["k"](estimator=e, kernel=k, **common)
+        yield (
+            f"k | {estimator} | {name}",
+            lambda k=kernel, e=estimator: TESTS["k"](estimator=e, kernel=k, **common),
+        )
         yield (
             f"independence | {estimator} | {name}",
-            lambda k=kernel, e=estimator: pairs(12, 2, 2)(estimator=e, kernel_x=k, kernel_y=k, **common),
+            lambda k=kernel, e=estimator: pairs(12, 2, 2)(
+                estimator=e, kernel_x=k, kernel_y=k, **common
+            ),
         )
         yield (
             f"joint | {estimator} | {name}",
@@ -237,27 +271,60 @@ def cases():
         options = dict(given)
         if "GRID" in options:
             grid = options.pop("GRID")
-            options |= {"bandwidth": grid} if test.startswith("two") else {"bandwidth_x": grid, "bandwidth_y": grid}
-        for route, given in {"auto": {}, **{key: ROUTES[key] for key in ("dense", "factor", "nystrom")}}.items():
-            yield f"{test} | list {name} | {route}", lambda r=run, o=options, g=given: r(**common | o | g)
+            options |= (
+                {"bandwidth": grid}
+                if test.startswith("two")
+                else {"bandwidth_x": grid, "bandwidth_y": grid}
+            )
+        for route, given in {
+            "auto": {},
+            **{key: ROUTES[key] for key in ("dense", "factor", "nystrom")},
+        }.items():
+            yield (
+                f"{test} | list {name} | {route}",
+                lambda r=run, o=options, g=given: r(**common | o | g),
+            )
     yield "joint | list auto", lambda: joint(11)(estimator="auto", **common)
-    heavy = st.Ensemble([st.Candidate("kme", "gaussian", 3.0), st.Candidate(st.FKMSE(lam_cov=0.3), st.Laplacian(1.0))])
+    heavy = st.Ensemble(
+        [
+            st.Candidate("kme", "gaussian", 3.0),
+            st.Candidate(st.FKMSE(lam_cov=0.3), st.Laplacian(1.0)),
+        ]
+    )
     yield "two equal | collection", lambda: TESTS["two equal"](estimator=heavy, **common)
     mixed = {"kernel": ["gaussian", "laplacian"], "bandwidth": ["median", "2 * median"]}
-    yield "two equal | kernels", lambda: TESTS["two equal"](estimator=["kme", "mkme"], **common | mixed)
-    yield "two unequal | kernels", lambda: TESTS["two unequal"](estimator=["kme", "skmse"], **common | mixed)
-    for size, estimator in itertools.product((60, 90), ("kme", "skmse", "fkmse", "landweber", "mkme", "auto")):
+    yield (
+        "two equal | kernels",
+        lambda: TESTS["two equal"](estimator=["kme", "mkme"], **common | mixed),
+    )
+    yield (
+        "two unequal | kernels",
+        lambda: TESTS["two unequal"](estimator=["kme", "skmse"], **common | mixed),
+    )
+    for size, estimator in itertools.product(
+        (60, 90), ("kme", "skmse", "fkmse", "landweber", "mkme", "auto")
+    ):
         # long enough for several tiles of sums and words of bits
         rng = np.random.default_rng(size)
-        x, y = np.round(rng.normal(size=(size, 3)), 3), np.round(1.2 * rng.normal(size=(size - 23, 3)), 3)
+        x, y = (
+            np.round(rng.normal(size=(size, 3)), 3),
+            np.round(1.2 * rng.normal(size=(size - 23, 3)), 3),
+        )
         yield (
             f"two of {size} | {estimator}",
-            lambda x=x, y=y, e=estimator: st.two_sample_test(x, y, estimator=e, rng=2, n_resamples=99, workers=1),
+            lambda x=x, y=y, e=estimator: st.two_sample_test(
+                x, y, estimator=e, rng=2, n_resamples=99, workers=1
+            ),
         )
         yield (
             f"pairs of {size} | {estimator}",
             lambda x=x, e=estimator: st.independence_test(
-                x[:, :1], x[:, 1:] ** 2 + 0.4 * x[:, :1] ** 2, estimator=e, rng=2, n_resamples=99, workers=1
+                x[:, :1],
+                x[:, 1:] ** 2 + 0.4 * x[:, :1] ** 2,
+                estimator=e,
+                rng=2,
+                n_resamples=99,
+                workers=1,
             ),
         )
         yield (
@@ -280,7 +347,11 @@ def answer(run):
         return result.statistics.tolist(), [*result.pvalues.tolist(), *result.adjusted.tolist()], ""
     members = getattr(result, "members", ())
     statistics = [result.statistic, *(member.statistic for member in members)]
-    pvalues = [result.pvalue, *(member.pvalue for member in members), *getattr(result, "adjusted", ())]
+    pvalues = [
+        result.pvalue,
+        *(member.pvalue for member in members),
+        *getattr(result, "adjusted", ()),
+    ]
     return statistics, [*map(float, pvalues), float(result.n_resamples)], ""
 
 

@@ -90,7 +90,9 @@ def choose(amounts, scores_of, grams):
     """The first amount whose score is the least up to 1e-9 mean(K_ii); over several grams, of the sums."""
     scores = sum(scores_of(K) for K in grams)
     scale = sum(np.trace(K) / len(K) for K in grams)
-    return next(a for a, score in zip(amounts, scores, strict=True) if score <= min(scores) + 1e-9 * scale)
+    return next(
+        a for a, score in zip(amounts, scores, strict=True) if score <= min(scores) + 1e-9 * scale
+    )
 
 
 def untunable(K):
@@ -124,7 +126,11 @@ def skmse_factor(*grams, rule="loocv"):
             return 1.0
         _, varrho, rhoU = moments(K)
         above += rhoU
-        below += ((n - 2) * rhoU + varrho) / (n - 1) if rule == "loocv" else ((n - 1) * rhoU + varrho) / n
+        below += (
+            ((n - 2) * rhoU + varrho) / (n - 1)
+            if rule == "loocv"
+            else ((n - 1) * rhoU + varrho) / n
+        )
     return 1.0 if below <= 0 else min(max(above / below, 0.0), 1.0)
 
 
@@ -202,7 +208,9 @@ def iterated_tikhonov_scores(K, lams, t=3, loo="deletion"):
 def iterated_tikhonov_choice(*grams, t=3, loo="deletion"):
     """The tuned lam_cov of one sample, or the common one of several."""
     grid = amounts_grid(1e-6, 1e3)
-    return choose(grid, lambda K: iterated_tikhonov_scores(K, [gram_scale(K, a) for a in grid], t, loo), grams)
+    return choose(
+        grid, lambda K: iterated_tikhonov_scores(K, [gram_scale(K, a) for a in grid], t, loo), grams
+    )
 
 
 def iterated_tikhonov(K, lam=None, lam_cov=None, t=3, loo="deletion"):
@@ -256,7 +264,9 @@ def fkmse_scores(K, lams, loo="deletion"):
     """Leave-one-out score of each lam: "deletion", "paper" ([M14] Theorem 4; erratum E1) or "averaged"."""
     if loo == "deletion":
         return iterated_tikhonov_scores(K, lams, 1)
-    return np.array([{"paper": keep_score, "averaged": averaged_score}[loo](K, lam) for lam in lams])
+    return np.array(
+        [{"paper": keep_score, "averaged": averaged_score}[loo](K, lam) for lam in lams]
+    )
 
 
 def fkmse_choice(*grams, loo="deletion"):
@@ -337,7 +347,9 @@ def descent_choice(*grams, nu=None, eta=None, max_iter=None, loo="deletion"):
 
     Of several samples the common t, up to the largest of their limits.
     """
-    limits = [max(50, 2 * len(K) if nu is None else 4 * math.ceil(math.sqrt(len(K)))) for K in grams]
+    limits = [
+        max(50, 2 * len(K) if nu is None else 4 * math.ceil(math.sqrt(len(K)))) for K in grams
+    ]
     T = max_iter or max(limits)
     return choose(range(1, T + 1), lambda K: descent_scores(K, T, nu, eta, loo), grams)
 
@@ -366,7 +378,9 @@ def tsvd_factors(K, m=None, threshold=None):
     n, D = len(K), spectrum(K)[0]
     if m == n or threshold in (0, np.inf):
         return np.zeros(n) if threshold == np.inf else np.ones(n)
-    retained = np.arange(n) < m if threshold is None else D / n >= threshold * (1 - 1e-9) * np.trace(K) / n
+    retained = (
+        np.arange(n) < m if threshold is None else D / n >= threshold * (1 - 1e-9) * np.trace(K) / n
+    )
     return np.where(retained & (D > 0), 1.0, 0.0)
 
 
@@ -374,7 +388,11 @@ def gcv(K, m):
     """n sum_{k > m} (D_k v_k)^2 / (n-m)^2 / tr K for 1 <= m < n, else infinite ([S14] section 5; erratum E24)."""
     n = len(K)
     D, U = spectrum(K)
-    return np.sum((D * (U.T @ uniform(n)))[m:] ** 2) * n / (n - m) ** 2 / np.trace(K) if 1 <= m < n else np.inf
+    return (
+        np.sum((D * (U.T @ uniform(n)))[m:] ** 2) * n / (n - m) ** 2 / np.trace(K)
+        if 1 <= m < n
+        else np.inf
+    )
 
 
 def tsvd_scores(K, thresholds, rule="loo"):

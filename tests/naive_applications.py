@@ -38,13 +38,23 @@ def embedding_distance2(first, second, k):
 def median_bandwidth(embeddings, k):
     """Square root of the median squared distance of two embeddings."""
     return math.sqrt(
-        np.median([embedding_distance2(first, second, k) for first, second in itertools.combinations(embeddings, 2)])
+        np.median(
+            [
+                embedding_distance2(first, second, k)
+                for first, second in itertools.combinations(embeddings, 2)
+            ]
+        )
     )
 
 
 def gaussian(rows, columns, k, bandwidth):
     """exp(-|mu_b - mu_g|^2 / (2 bandwidth^2)): with the minus sign (erratum E15)."""
-    return np.array([[math.exp(-embedding_distance2(r, c, k) / (2 * bandwidth**2)) for c in columns] for r in rows])
+    return np.array(
+        [
+            [math.exp(-embedding_distance2(r, c, k) / (2 * bandwidth**2)) for c in columns]
+            for r in rows
+        ]
+    )
 
 
 # --- kernel PCA ----------------------------------------------------------------------------------------------------
@@ -95,7 +105,9 @@ def nodes(dimension, order):
     """Points and weights with sum_q w_q g(z_q) = E g(Z), Z ~ N(0, I), for polynomials g of degree < 2 order."""
     z, w = np.polynomial.hermite_e.hermegauss(order)
     points = np.array(list(itertools.product(z, repeat=dimension)))
-    weights = np.array([math.prod(part) for part in itertools.product(w / w.sum(), repeat=dimension)])
+    weights = np.array(
+        [math.prod(part) for part in itertools.product(w / w.sum(), repeat=dimension)]
+    )
     return points, weights
 
 
@@ -112,9 +124,15 @@ def mixture_distance2(k, target, mixture, order=14):
     n, pi = len(points), mixture[0]
     gaussians = [(m, np.full(len(m), s)) for m, s in zip(mixture[1], mixture[2], strict=True)]
     corrupted = [(x, np.asarray(v, float)) for x in points]
-    total = sum(b[i] * b[j] * expected_kernel(k, corrupted[i], corrupted[j], order) for i in range(n) for j in range(n))
+    total = sum(
+        b[i] * b[j] * expected_kernel(k, corrupted[i], corrupted[j], order)
+        for i in range(n)
+        for j in range(n)
+    )
     for p, gaussian in zip(pi, gaussians, strict=True):
-        total -= 2 * p * sum(b[i] * expected_kernel(k, corrupted[i], gaussian, order) for i in range(n))
+        total -= (
+            2 * p * sum(b[i] * expected_kernel(k, corrupted[i], gaussian, order) for i in range(n))
+        )
     return total + sum(
         p * q * expected_kernel(k, gaussian, other, order)
         for p, gaussian in zip(pi, gaussians, strict=True)

@@ -17,7 +17,8 @@ def unbiased(gram, inside):
     """The unbiased squared distance of the rows inside and outside ([G12])."""
     a, b = np.flatnonzero(inside), np.flatnonzero(~inside)
     within = sum(
-        sum(gram[i, j] for i in part for j in part if i != j) / (len(part) * (len(part) - 1)) for part in (a, b)
+        sum(gram[i, j] for i in part for j in part if i != j) / (len(part) * (len(part) - 1))
+        for part in (a, b)
     )
     return within - 2.0 * sum(gram[i, j] for i in a for j in b) / (len(a) * len(b))
 
@@ -25,7 +26,10 @@ def unbiased(gram, inside):
 def spread(gram, size):
     """The standard deviation of the distance over all parts of so many rows, by enumeration."""
     n = len(gram)
-    values = [unbiased(gram, np.isin(np.arange(n), part)) for part in itertools.combinations(range(n), size)]
+    values = [
+        unbiased(gram, np.isin(np.arange(n), part))
+        for part in itertools.combinations(range(n), size)
+    ]
     return float(np.mean(values)), float(np.std(values))
 
 
@@ -48,14 +52,19 @@ def parts(n, fewest, change):
 
 def largest(gram, fewest, change, known):
     """The largest standardised distance, and its part."""
-    distances = [(standardised(gram, mask, known), start, end) for start, end, mask in parts(len(gram), fewest, change)]
+    distances = [
+        (standardised(gram, mask, known), start, end)
+        for start, end, mask in parts(len(gram), fewest, change)
+    ]
     return max(distances)
 
 
 def pvalue(gram, fewest, change, orders):
     """The share of orders with a statistic as large as that of the first, which is the order of the data."""
     known = {}
-    values = [largest(gram[np.ix_(order, order)], fewest, change, known)[0] for order in map(list, orders)]
+    values = [
+        largest(gram[np.ix_(order, order)], fewest, change, known)[0] for order in map(list, orders)
+    ]
     return float(np.mean(np.array(values) >= values[0] - 1e-9)), values
 
 
@@ -63,7 +72,9 @@ def within_sample(gram, t):
     """Song and Chen's (2022) within-sample statistic with the weights of least variance, not standardised."""
     n = len(gram)
     first = sum(gram[i, j] for i in range(t) for j in range(t) if i != j) / (t * (t - 1))
-    last = sum(gram[i, j] for i in range(t, n) for j in range(t, n) if i != j) / ((n - t) * (n - t - 1))
+    last = sum(gram[i, j] for i in range(t, n) for j in range(t, n) if i != j) / (
+        (n - t) * (n - t - 1)
+    )
     return t / n * first + (n - t) / n * last
 
 
@@ -82,7 +93,9 @@ def smallest_pvalue(n, fewest, change, orders):
         }
 
     partitions = [parted(order) for order in orders]
-    return min(np.mean([partition in others for others in partitions]) for partition in partitions[0])
+    return min(
+        np.mean([partition in others for others in partitions]) for partition in partitions[0]
+    )
 
 
 def orders_beside(cut, blocks, length):
@@ -93,7 +106,10 @@ def orders_beside(cut, blocks, length):
     cells = {}
     for i, block in enumerate(blocks):
         cells.setdefault((i >= cut, block), []).append(i)
-    whole = [[rows[k : k + length] for k in range(0, len(rows) - length + 1, length)] for rows in cells.values()]
+    whole = [
+        [rows[k : k + length] for k in range(0, len(rows) - length + 1, length)]
+        for rows in cells.values()
+    ]
     for chosen in itertools.product(*map(itertools.permutations, whole)):
         order = list(range(len(blocks)))
         for places, rows in zip(whole, chosen, strict=True):
@@ -110,7 +126,10 @@ def seeded(n, shortest):
         length, count = n / 2 ** (k - 1), 2 * 2 ** (k - 1) - 1
         shift = (n - length) / (count - 1)
         layers.append(
-            [(int(np.floor(i * shift)), min(n, int(np.ceil(i * shift + length - 1e-9)))) for i in range(count)]
+            [
+                (int(np.floor(i * shift)), min(n, int(np.ceil(i * shift + length - 1e-9))))
+                for i in range(count)
+            ]
         )
         k += 1
     return layers
@@ -121,21 +140,33 @@ def products(gram):
     pairs = np.array(list(itertools.combinations(range(len(gram)), 2)))
     values = gram[pairs[:, 0], pairs[:, 1]]
     shared = (pairs[:, None, :, None] == pairs[None, :, None, :]).sum(axis=(2, 3))
-    return [float((values[:, None] * values[None])[shared == common].mean()) for common in (0, 1, 2)]
+    return [
+        float((values[:, None] * values[None])[shared == common].mean()) for common in (0, 1, 2)
+    ]
 
 
 def spread_of_two(means, a, b):
     """The standard deviation over all orders of the unbiased distance of a rows and b others, from mean products."""
     pairs = np.array(list(itertools.combinations(range(a + b), 2)))
-    weights = np.choose((pairs < a).sum(axis=1), [2.0 / (b * (b - 1)), -2.0 / (a * b), 2.0 / (a * (a - 1))])
+    weights = np.choose(
+        (pairs < a).sum(axis=1), [2.0 / (b * (b - 1)), -2.0 / (a * b), 2.0 / (a * (a - 1))]
+    )
     shared = (pairs[:, None, :, None] == pairs[None, :, None, :]).sum(axis=(2, 3))
-    return float(np.sqrt(sum(means[k] * (weights[:, None] * weights[None])[shared == k].sum() for k in (0, 1, 2))))
+    return float(
+        np.sqrt(
+            sum(means[k] * (weights[:, None] * weights[None])[shared == k].sum() for k in (0, 1, 2))
+        )
+    )
 
 
 def scan_of(gram, first, end, fewest, known, cuts=16):
     """The largest standardised distance over the cuts of an interval, which are at most ``cuts`` even steps apart."""
     fewest = max(2, int(np.ceil((end - first) * fewest / len(gram) - 1e-9)))
-    step, part, distances = max(1, -(-(end - first - 2 * fewest) // cuts)), gram[first:end, first:end], []
+    step, part, distances = (
+        max(1, -(-(end - first - 2 * fewest) // cuts)),
+        gram[first:end, first:end],
+        [],
+    )
     for cut in range(first + fewest, end - fewest + 1, step):
         sizes = cut - first, end - cut
         if not known:
@@ -160,11 +191,17 @@ def smallest_of_lengths(statistics, calibrating, share=0.1):
 
     A tenth of the level is for intervals, in equal parts for every length.
     """
-    weights = np.r_[1.0 - share, np.full(statistics.shape[1] - 1, share / (statistics.shape[1] - 1))]
+    weights = np.r_[
+        1.0 - share, np.full(statistics.shape[1] - 1, share / (statistics.shape[1] - 1))
+    ]
     pvalues = []
     for column, known, weight in zip(statistics.T, calibrating.T, weights, strict=True):
         shape = 4.0 / max(stats.skew(known), 0.05) ** 2
-        value = shape + np.sqrt(shape) * (column - known.mean()) / known.std()  # of a gamma variable with scale 1
-        normal = 3.0 * np.sqrt(shape) * (np.cbrt(value / shape) - 1.0 + 1.0 / (9.0 * shape))  # Wilson and Hilferty
+        value = (
+            shape + np.sqrt(shape) * (column - known.mean()) / known.std()
+        )  # of a gamma variable with scale 1
+        normal = (
+            3.0 * np.sqrt(shape) * (np.cbrt(value / shape) - 1.0 + 1.0 / (9.0 * shape))
+        )  # Wilson and Hilferty
         pvalues.append(stats.norm.sf(normal) / weight)
     return np.min(pvalues, axis=0)

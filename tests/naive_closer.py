@@ -17,7 +17,11 @@ def mean_between(K, rows, others, units):
 
 def mmd2(K, x, y, units):
     """The unbiased squared distance of the samples with these rows of K."""
-    return mean_between(K, x, x, units) + mean_between(K, y, y, units) - 2 * mean_between(K, x, y, units)
+    return (
+        mean_between(K, x, x, units)
+        + mean_between(K, y, y, units)
+        - 2 * mean_between(K, x, y, units)
+    )
 
 
 def hsic(K, L):
@@ -36,7 +40,10 @@ def correlation(K, L):
 def jackknife(values, whole):
     """Variance and degrees of freedom from values without each unit, a list for every kind of unit."""
     pieces = [
-        (len(estimates), (len(estimates) - 1) / len(estimates) * sum((v - whole) ** 2 for v in estimates))
+        (
+            len(estimates),
+            (len(estimates) - 1) / len(estimates) * sum((v - whole) ** 2 for v in estimates),
+        )
         for estimates in values
     ]
     variance = sum(piece for _, piece in pieces)
@@ -111,7 +118,8 @@ def below_quartile(values, share):
     low, high = (mid_distribution(values, points[i]) for i in (after - 1, after))
     part = (share - low) / (high - low)
     place = [
-        (1 - part) * mid_distribution([value], points[after - 1]) + part * mid_distribution([value], points[after])
+        (1 - part) * mid_distribution([value], points[after - 1])
+        + part * mid_distribution([value], points[after])
         for value in values
     ]
     return np.array(place) - np.mean(place)
@@ -126,7 +134,11 @@ def ratio_of_widths(x, y, units_x, units_y, confidence, draws=20_000):
     sums = np.zeros((len(names), 4))
     for table, (values, units) in enumerate(((x, units_x), (y, units_y))):
         count = len(set(units))
-        reach = stats.t.ppf((1 + confidence) / 2, count - 1) * math.sqrt(count / (count - 1)) / len(values)
+        reach = (
+            stats.t.ppf((1 + confidence) / 2, count - 1)
+            * math.sqrt(count / (count - 1))
+            / len(values)
+        )
         for quartile, share in enumerate((0.25, 0.75)):
             for unit, each in zip(units, below_quartile(values, share), strict=True):
                 sums[names.index(unit), 2 * table + quartile] += reach * each
@@ -140,7 +152,9 @@ def ratio_of_widths(x, y, units_x, units_y, confidence, draws=20_000):
     for table, values in enumerate((x, y)):
         points = sorted(set(values))
         heights = [mid_distribution(values, at) for at in points]
-        low, high = (np.interp((0.25, 0.75)[k] + shifts[:, 2 * table + k], heights, points) for k in (0, 1))
+        low, high = (
+            np.interp((0.25, 0.75)[k] + shifts[:, 2 * table + k], heights, points) for k in (0, 1)
+        )
         widths.append(high - low)
     ratios = widths[1] / widths[0]
     return ratios[0], ratios.min(), ratios.max()
@@ -151,7 +165,10 @@ def paired_shares(x, y, confidence):
 
     Without the continuity correction of phi, in its notation: e, f, g, h are the numbers of pairs 11, 10, 01, 00.
     """
-    e, f, g, h = (sum((a, b) == pair for a, b in zip(x, y, strict=True)) for pair in ((1, 1), (1, 0), (0, 1), (0, 0)))
+    e, f, g, h = (
+        sum((a, b) == pair for a, b in zip(x, y, strict=True))
+        for pair in ((1, 1), (1, 0), (0, 1), (0, 0))
+    )
     n, z = e + f + g + h, stats.norm.ppf((1 + confidence) / 2)
 
     def wilson(count):

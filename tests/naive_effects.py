@@ -72,8 +72,12 @@ def second_order(gram, p, q):
     m, total = len(p), 0.0
     for weights, part in ((p, gram[:m, :m]), (q, gram[m:, m:])):
         pairs = [weights[i] * weights[j] for i, j in permutations(range(len(weights)), 2)]
-        total += 2.0 * sum(product**2 for product in pairs) / sum(pairs) ** 2 * u_product(part, part)
-    return total + 4.0 * sum((p_weight * q_weight) ** 2 for p_weight in p for q_weight in q) * cross_spread(gram, m)
+        total += (
+            2.0 * sum(product**2 for product in pairs) / sum(pairs) ** 2 * u_product(part, part)
+        )
+    return total + 4.0 * sum(
+        (p_weight * q_weight) ** 2 for p_weight in p for q_weight in q
+    ) * cross_spread(gram, m)
 
 
 def correlation(x, y):
@@ -93,7 +97,11 @@ def hsic_of_groups(x, y, groups):
             if groups[q] in (groups[i], groups[j]):
                 continue
             of_three.append(x[i, j] * y[i, q])
-            of_four += [x[i, j] * y[q, r] for r in range(n) if groups[r] not in (groups[i], groups[j], groups[q])]
+            of_four += [
+                x[i, j] * y[q, r]
+                for r in range(n)
+                if groups[r] not in (groups[i], groups[j], groups[q])
+            ]
     return np.mean(products) + np.mean(of_four) - 2.0 * np.mean(of_three)
 
 
@@ -160,7 +168,10 @@ def area_variance(scores, second, strata, units=None):
                 square += win**2 / (2.0 * pairs)
         parts[bool(second[i])].append(influence / pairs)
         both[units[i]] = both.get(units[i], 0.0) + influence / pairs
-    squares = {k: sum(influence**2 for influence in part) * len(part) / (len(part) - 1) for k, part in parts.items()}
+    squares = {
+        k: sum(influence**2 for influence in part) * len(part) / (len(part) - 1)
+        for k, part in parts.items()
+    }
     single = square - value**2 - sum(len(parts[k]) * squares[k] for k in parts)
     total = squares[False] + squares[True]
     if linked:
@@ -184,13 +195,18 @@ def hanley(a, m, n):
 def score_test(value, without, second, units, margin):
     """z and p-value of a quantity's being the margin or more; ``without``: by sample, estimates with one left out."""
     jackknife = sum(
-        (len(estimates) - 1.0) / len(estimates) * sum((x - np.mean(estimates)) ** 2 for x in estimates)
+        (len(estimates) - 1.0)
+        / len(estimates)
+        * sum((x - np.mean(estimates)) ** 2 for x in estimates)
         for estimates in without
     )
     first = max(jackknife - 2.0 * second, 0.0)
     slope = (first + 2.0 * second) / (max(value, 0.0) + (2.0 * second) ** 0.5)
     # the largest over all quantities that are the margin or more
-    z = max((value - theta) / (second + slope * theta) ** 0.5 for theta in margin + np.linspace(0.0, 1.0, 200001))
+    z = max(
+        (value - theta) / (second + slope * theta) ** 0.5
+        for theta in margin + np.linspace(0.0, 1.0, 200001)
+    )
     return z, stats.t(units - 1).cdf(z)
 
 
@@ -228,7 +244,12 @@ def distance_test(K, m, margin):
 
 def operator_norm(K, rows):
     """The squared norm of the covariance operator."""
-    return np.mean([K[i, j] ** 2 - 2.0 * K[i, j] * K[i, k] + K[i, j] * K[k, q] for i, j, k, q in permutations(rows, 4)])
+    return np.mean(
+        [
+            K[i, j] ** 2 - 2.0 * K[i, j] * K[i, k] + K[i, j] * K[k, q]
+            for i, j, k, q in permutations(rows, 4)
+        ]
+    )
 
 
 def dependence(K, L):

@@ -22,19 +22,26 @@ def gaussian(x, width):
 def centred(points, codes):
     """Rows less the mean of their stratum."""
     points, codes = np.asarray(points, dtype=float), np.asarray(codes)
-    return np.array([row - points[codes == code].mean(axis=0) for row, code in zip(points, codes, strict=True)])
+    return np.array(
+        [row - points[codes == code].mean(axis=0) for row, code in zip(points, codes, strict=True)]
+    )
 
 
 def within(labels):
     """Every permutation of rows that keeps the labels where they are."""
     n = len(labels)
-    return [pi for pi in itertools.permutations(range(n)) if all(labels[pi[i]] == labels[i] for i in range(n))]
+    return [
+        pi
+        for pi in itertools.permutations(range(n))
+        if all(labels[pi[i]] == labels[i] for i in range(n))
+    ]
 
 
 def chances_of_labels(odds, second):
     """The probability of every set of ``second`` observations, as labels, by the product of the odds in it."""
     rows = [
-        tuple(int(i in chosen) for i in range(len(odds))) for chosen in itertools.combinations(range(len(odds)), second)
+        tuple(int(i in chosen) for i in range(len(odds)))
+        for chosen in itertools.combinations(range(len(odds)), second)
     ]
     weight = np.array([np.prod([odds[i] for i in range(len(odds)) if row[i]]) for row in rows])
     return dict(zip(rows, weight / weight.sum(), strict=True))
@@ -45,7 +52,9 @@ def ridge(gram, y, amount):
     n = len(gram)
     H = np.eye(n) - 1.0 / n
     centred = H @ gram @ H
-    return y.mean(axis=0) + centred @ np.linalg.solve(centred + amount * np.eye(n), y - y.mean(axis=0))
+    return y.mean(axis=0) + centred @ np.linalg.solve(
+        centred + amount * np.eye(n), y - y.mean(axis=0)
+    )
 
 
 def left_out(gram, y, amount):
@@ -91,7 +100,9 @@ def inflation(first, second):
     Row i of ``first`` and ``second`` says what residual i is of the noise.
     """
     first_gram, second_gram = first @ first.T, second @ second.T
-    return max(1.0, (first_gram * second_gram).sum() / (np.diag(first_gram) * np.diag(second_gram)).sum())
+    return max(
+        1.0, (first_gram * second_gram).sum() / (np.diag(first_gram) * np.diag(second_gram)).sum()
+    )
 
 
 def bounded(values):
@@ -116,7 +127,9 @@ def crossed(lines, squares):
 
 def chance(gram, signs, factor):
     """The chance of a squared norm by the gamma distribution with the mean and the variance that it has over signs."""
-    every = [np.array((1.0, *rest)) for rest in itertools.product((1.0, -1.0), repeat=len(gram) - 1)]
+    every = [
+        np.array((1.0, *rest)) for rest in itertools.product((1.0, -1.0), repeat=len(gram) - 1)
+    ]
     norms = np.array([signed(gram, each) for each in every])
     mean, variance = norms.mean(), norms.var()
     value = signed(gram, signs) * (1.0 if (signs > 0).all() else factor)

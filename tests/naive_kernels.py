@@ -46,7 +46,10 @@ def polynomial(X, Y, degree, offset):
 def centred(K, row_means, column_means, mean):
     """k(x, y) less the means of x and of y with all points of the pooled sample, plus the mean of all pairs of it."""
     return np.array(
-        [[K[i, j] - row_means[i] - column_means[j] + mean for j in range(K.shape[1])] for i in range(K.shape[0])]
+        [
+            [K[i, j] - row_means[i] - column_means[j] + mean for j in range(K.shape[1])]
+            for i in range(K.shape[0])
+        ]
     )
 
 
@@ -58,7 +61,10 @@ def whitened(function, X, Y, Z, lam):
     Kc = centred(of_z, at_z, at_z, middle)
     ridge = lam * np.trace(Kc) / n
     inverse = np.linalg.inv(Kc + n * ridge * np.eye(n))
-    from_x, to_y = centred(gram(function, X, Z), at_x, at_z, middle), centred(gram(function, Z, Y), at_z, at_y, middle)
+    from_x, to_y = (
+        centred(gram(function, X, Z), at_x, at_z, middle),
+        centred(gram(function, Z, Y), at_z, at_y, middle),
+    )
     w = (centred(gram(function, X, Y), at_x, at_y, middle) - from_x @ inverse @ to_y) / ridge
     return 1 + w / np.trace(Kc @ inverse)
 
@@ -90,7 +96,8 @@ def energy(X, Y, origin):
 def energy_distance(X, Y):
     """2 E|X - Y| - E|X - X'| - E|Y - Y'|, means over all pairs, those of a point with itself included."""
     between, in_x, in_y = (
-        sum(math.dist(a, b) for a in A for b in B) / (len(A) * len(B)) for A, B in ((X, Y), (X, X), (Y, Y))
+        sum(math.dist(a, b) for a in A for b in B) / (len(A) * len(B))
+        for A, B in ((X, Y), (X, X), (Y, Y))
     )
     return 2 * between - in_x - in_y
 
@@ -101,7 +108,13 @@ def distance_covariance(X, Y):
     for Z in (X, Y):
         D = gram(math.dist, Z, Z)
         centred_ones.append(
-            [[D[i, j] - sum(D[i]) / n - sum(D[j]) / n + sum(map(sum, D)) / n**2 for j in range(n)] for i in range(n)]
+            [
+                [
+                    D[i, j] - sum(D[i]) / n - sum(D[j]) / n + sum(map(sum, D)) / n**2
+                    for j in range(n)
+                ]
+                for i in range(n)
+            ]
         )
     A, B = centred_ones
     return sum(A[i][j] * B[i][j] for i in range(n) for j in range(n)) / n**2
@@ -193,7 +206,9 @@ def mkme_tuned(X, th2):
     for k in range(1, 72):
         if values[k] <= min(values[k - 1], values[k + 1]):
             bounds, options = (grid[k - 1], grid[k + 1]), {"xatol": 1e-10}
-            dip = scipy.optimize.minimize_scalar(score, bounds=bounds, method="bounded", options=options)
+            dip = scipy.optimize.minimize_scalar(
+                score, bounds=bounds, method="bounded", options=options
+            )
             best = min(best, (dip.fun, dip.x))
     return math.exp(best[1]), best[0]
 
@@ -230,7 +245,9 @@ def linear_surrogate_second_order(X, th2, variances):
     th2, e = (np.broadcast_to(np.asarray(value, float), X.shape[1]) for value in (th2, variances))
     K = corrupted(X, X, th2, 0.0)
     bent = K * gram(lambda x, y: np.sum(e / (2 * th2**2) * (x - y) ** 2), X, X)
-    return (1 - np.sum(e / (2 * th2))) / len(X) + np.linalg.pinv(K, hermitian=True) @ np.mean(bent, axis=1)
+    return (1 - np.sum(e / (2 * th2))) / len(X) + np.linalg.pinv(K, hermitian=True) @ np.mean(
+        bent, axis=1
+    )
 
 
 def smoothed_inner(X, w_x, var_x, Y, w_y, var_y, th2):

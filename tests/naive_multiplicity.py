@@ -14,7 +14,10 @@ def tail_ranks(statistics, tolerance=None):
     tolerance = [0.0] * k if tolerance is None else tolerance
     return np.array(
         [
-            [sum(statistics[a, j] >= statistics[b, j] - tolerance[j] for a in range(rows)) for j in range(k)]
+            [
+                sum(statistics[a, j] >= statistics[b, j] - tolerance[j] for a in range(rows))
+                for j in range(k)
+            ]
             for b in range(rows)
         ]
     )
@@ -136,7 +139,8 @@ def combined_two_samples(grams, weights_of, m, tolerance=1e-10):
     N = len(grams[0])
     splits = [list(chosen) for chosen in itertools.combinations(range(N), m)]
     rows = [
-        [_distance(K, S, [i for i in range(N) if i not in S], f) for K in grams for f in weights_of] for S in splits
+        [_distance(K, S, [i for i in range(N) if i not in S], f) for K in grams for f in weights_of]
+        for S in splits
     ]
     return overall_weighted(np.array(rows), np.ones(len(rows[0])), np.full(len(rows[0]), tolerance))
 

@@ -24,7 +24,10 @@ def whitened(z, sample, lam):
 
 def depth(z, sample):
     """Mean of the kernel with every row of the sample, in standard deviations of the sample."""
-    depths, at = (np.array([np.mean([row @ other for other in sample]) for row in rows]) for rows in (sample, z))
+    depths, at = (
+        np.array([np.mean([row @ other for other in sample]) for row in rows])
+        for rows in (sample, z)
+    )
     return ((at - depths.mean()) / depths.std())[:, None]
 
 
@@ -36,7 +39,9 @@ def second_order(z, sample):
 
 def mid_ranks(rows, sample):
     """Share of the sample that is below a value, and half of that which equals it."""
-    return np.array([(np.mean(sample < row, axis=0) + np.mean(sample <= row, axis=0)) / 2 for row in rows])
+    return np.array(
+        [(np.mean(sample < row, axis=0) + np.mean(sample <= row, axis=0)) / 2 for row in rows]
+    )
 
 
 def distances(means, first, unbiased):
@@ -45,7 +50,10 @@ def distances(means, first, unbiased):
     for part in combinations(range(len(means)), first):
         rest = [i for i in range(len(means)) if i not in part]
         a, b, c = (gram[np.ix_(i, j)] for i, j in ((part, part), (rest, rest), (part, rest)))
-        own = [(K.sum() - np.trace(K)) / (len(K) * (len(K) - 1)) if unbiased else K.mean() for K in (a, b)]
+        own = [
+            (K.sum() - np.trace(K)) / (len(K) * (len(K) - 1)) if unbiased else K.mean()
+            for K in (a, b)
+        ]
         out.append(sum(own) - 2.0 * c.mean())
     return np.array(out)
 

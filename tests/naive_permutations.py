@@ -143,7 +143,10 @@ def junction_excess(gram_x, gram_y, series):
     for shift in range(n):
         came_from = [(i + shift) % n for i in range(n)]
         parted = [
-            g ** abs(i - j) for i in range(n) for j in range(n) if i != j and came_from[i] - came_from[j] != i - j
+            g ** abs(i - j)
+            for i in range(n)
+            for j in range(n)
+            if i != j and came_from[i] - came_from[j] != i - j
         ]
         lost.append(sum(parted))
     return np.mean(lost) / whole

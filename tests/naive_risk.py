@@ -42,7 +42,9 @@ def nodes(mean, covariance, order):
     root = np.linalg.cholesky(covariance)
     grid = list(itertools.product(range(order), repeat=len(mean)))
     points = [mean + root @ [z[i] for i in index] for index in grid]
-    return np.array(points), np.array([math.prod(w[i] / math.sqrt(2 * math.pi) for i in index) for index in grid])
+    return np.array(points), np.array(
+        [math.prod(w[i] / math.sqrt(2 * math.pi) for i in index) for index in grid]
+    )
 
 
 def mixture_nodes(mixture, order):
@@ -61,7 +63,9 @@ def mean_at(kernel, x, mixture, order):
 def squared_norm(kernel, mixture, order):
     """E k(X, Y), X and Y independent."""
     points, weights = mixture_nodes(mixture, order)
-    return sum(w * weights @ kernel(x[None, :], points) for x, w in zip(points, weights, strict=True))
+    return sum(
+        w * weights @ kernel(x[None, :], points) for x, w in zip(points, weights, strict=True)
+    )
 
 
 def expected_diagonal(kernel, mixture, order):
@@ -75,12 +79,19 @@ def laplacian_line(delta, variance, width):
     sd = math.sqrt(variance)
 
     def integrand(u):
-        return math.exp(-abs(u) / width - (u - delta) ** 2 / (2 * variance)) / (sd * math.sqrt(2 * math.pi))
+        return math.exp(-abs(u) / width - (u - delta) ** 2 / (2 * variance)) / (
+            sd * math.sqrt(2 * math.pi)
+        )
 
     low, high = delta - 40 * sd, delta + 40 * sd
-    cuts = sorted({low, high, *(c for c in (0.0, delta, delta - 5 * sd, delta + 5 * sd) if low < c < high)})
+    cuts = sorted(
+        {low, high, *(c for c in (0.0, delta, delta - 5 * sd, delta + 5 * sd) if low < c < high)}
+    )
     pieces = itertools.pairwise(cuts)
-    return sum(scipy.integrate.quad(integrand, a, b, epsabs=0, epsrel=1e-12, limit=200)[0] for a, b in pieces)
+    return sum(
+        scipy.integrate.quad(integrand, a, b, epsabs=0, epsrel=1e-12, limit=200)[0]
+        for a, b in pieces
+    )
 
 
 def laplacian_mean_at(width, x, mixture):
@@ -143,7 +154,9 @@ def noisy(points, weights, variances, order):
 def _bell(delta, width2, covariance):
     """E exp(-|delta + N(0, covariance)|^2 / (2 width2))."""
     whole = width2 * np.eye(len(delta)) + covariance
-    return math.sqrt(width2 ** len(delta) / np.linalg.det(whole)) * math.exp(-delta @ np.linalg.inv(whole) @ delta / 2)
+    return math.sqrt(width2 ** len(delta) / np.linalg.det(whole)) * math.exp(
+        -delta @ np.linalg.inv(whole) @ delta / 2
+    )
 
 
 def smoothed_loss(points, variances, width, mixture):
@@ -163,7 +176,9 @@ def smoothed_loss(points, variances, width, mixture):
 
 def median_width(points):
     """The square root of the median squared distance over pairs."""
-    return math.sqrt(np.median([((x - y) ** 2).sum() for x, y in itertools.combinations(points, 2)]))
+    return math.sqrt(
+        np.median([((x - y) ** 2).sum() for x, y in itertools.combinations(points, 2)])
+    )
 
 
 # --------------------------------------------------------------------------------------------------- studies

@@ -145,7 +145,9 @@ def dispersion(K, parts, weigh, comparison="pairs", sizes=True, unbiased=False):
     n = [len(part) if sizes else 1 for part in parts]
     if comparison == "pooled":
         whole = spread(K, list(range(len(K))), weigh)
-        return sum(m * squared_distance(K, w, whole) for m, w in zip(n, weights, strict=True)) / sum(n)
+        return sum(
+            m * squared_distance(K, w, whole) for m, w in zip(n, weights, strict=True)
+        ) / sum(n)
     value = total = 0.0
     for i, j in itertools.combinations(range(len(parts)), 2):
         distance = squared_distance(K, weights[i], weights[j])
@@ -166,7 +168,9 @@ def p_k_sample(K, sizes, statistic, tolerance):
     """Share of all labellings whose statistic reaches that of the first one, which is the data's."""
     values = []
     for labels in labellings(sizes):
-        values.append(statistic(K, [[i for i, p in enumerate(labels) if p == q] for q in range(len(sizes))]))
+        values.append(
+            statistic(K, [[i for i, p in enumerate(labels) if p == q] for q in range(len(sizes))])
+        )
     return sum(value >= values[0] - tolerance for value in values) / len(values)
 
 
@@ -195,7 +199,9 @@ def without_main_effects(features):
     for i in range(n):
         row = tensor(*(f[i] for f in features)) - tensor(*means)
         for v in range(d):
-            row = row - tensor(*(features[m][i] - means[m] if m == v else means[m] for m in range(d)))
+            row = row - tensor(
+                *(features[m][i] - means[m] if m == v else means[m] for m in range(d))
+            )
         rows.append(row)
     return np.array(rows)
 
@@ -212,7 +218,10 @@ def p_joint(grams, statistic, tolerance):
 def band(rows, confidence, studentize):
     """Half width of the band of functions (rows, g), the observed one first: p-value and limits."""
     heights = []
-    spread_at = [np.sqrt(sum(f[t] ** 2 for f in rows) / len(rows)) if studentize else 1.0 for t in range(len(rows[0]))]
+    spread_at = [
+        np.sqrt(sum(f[t] ** 2 for f in rows) / len(rows)) if studentize else 1.0
+        for t in range(len(rows[0]))
+    ]
     for f in rows:
         heights.append(max(abs(f[t]) / spread_at[t] for t in range(len(f))))
     # the smallest limit that at most a share 1 - confidence of the rows exceeds

@@ -27,7 +27,11 @@ PLAIN = "plain mean"
 def parameters(estimator):
     """The parameters that are set, without the tuning."""
     given = {field.name: getattr(estimator, field.name) for field in dataclasses.fields(estimator)}
-    return {name: value for name, value in given.items() if value is not None and name not in ("tuning", "target")}
+    return {
+        name: value
+        for name, value in given.items()
+        if value is not None and name not in ("tuning", "target")
+    }
 
 
 def amount(estimator, *grams):
@@ -176,4 +180,6 @@ def split_values(G, m, statistic):
 
 def pairing_values(K, L, weigh):
     """Squared norms of the covariance operator, shrunk by `weigh`, over all pairings."""
-    return np.array([naive_tests.cose(K, L, weigh, pi) for pi in itertools.permutations(range(len(K)))])
+    return np.array(
+        [naive_tests.cose(K, L, weigh, pi) for pi in itertools.permutations(range(len(K)))]
+    )

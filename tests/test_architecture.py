@@ -49,7 +49,17 @@ LAYERS = [
     ("fitted", "hypothesis", "settings"),
     ("measured_effect",),
     ("equal_distributions", "independent_variables", "change_location"),
-    ("ensembles", "kernel_spec", "auto", "aggregation", "fit", "combination", "stack", "run", "many"),
+    (
+        "ensembles",
+        "kernel_spec",
+        "auto",
+        "aggregation",
+        "fit",
+        "combination",
+        "stack",
+        "run",
+        "many",
+    ),
     ("conditional", "lags"),
     ("on_disk",),
     ("a verb",),  # every module of its own at the top that no other row has
@@ -62,7 +72,17 @@ LAYERS = [
 LOOKS_UP = "shrinktest.estimators.user_estimators"
 #: The one module that imports another package on top: base classes cannot come later.
 BASE_CLASSES = "shrinktest.applications._sklearn"
-HEAVY = ("numba", "narwhals", "scipy", "sklearn", "statsmodels", "pandas", "matplotlib", "joblib", "tqdm")
+HEAVY = (
+    "numba",
+    "narwhals",
+    "scipy",
+    "sklearn",
+    "statsmodels",
+    "pandas",
+    "matplotlib",
+    "joblib",
+    "tqdm",
+)
 
 
 class Import(NamedTuple):
@@ -112,7 +132,10 @@ def imports():
 
 def layer(module):
     room = module.split(".")[1] if "." in module else module
-    if room not in {named for rooms in LAYERS for named in rooms} and module == f"shrinktest.{room}":
+    if (
+        room not in {named for rooms in LAYERS for named in rooms}
+        and module == f"shrinktest.{room}"
+    ):
         room = "a verb"
     return next((height for height, rooms in enumerate(LAYERS) if room in rooms), len(LAYERS))
 
@@ -127,9 +150,15 @@ def test_every_module_has_its_layer():
 
 def test_imports_point_down():
     ours, _ = imports()
-    upward = [edge for edge in ours if layer(edge.imported) > layer(edge.module) and edge.module != LOOKS_UP]
+    upward = [
+        edge
+        for edge in ours
+        if layer(edge.imported) > layer(edge.module) and edge.module != LOOKS_UP
+    ]
     assert upward == []
-    assert any(edge.late and layer(edge.imported) > layer(edge.module) for edge in ours)  # LOOKS_UP does
+    assert any(
+        edge.late and layer(edge.imported) > layer(edge.module) for edge in ours
+    )  # LOOKS_UP does
 
 
 def test_imports_make_no_circle():
@@ -146,7 +175,11 @@ def test_imports_make_no_circle():
 
 
 def test_permutations_know_nothing_else():
-    ours = {"shrinktest.permutations.base", "shrinktest.permutations.stopping", "shrinktest.permutations.null"}
+    ours = {
+        "shrinktest.permutations.base",
+        "shrinktest.permutations.stopping",
+        "shrinktest.permutations.null",
+    }
     known = {edge.imported for edge in imports()[0] if edge.module in ours}
     tools = {"shrinktest._check", "shrinktest._machine_code", "shrinktest._parallel"}
     assert known - ours == {*tools, "shrinktest.permutations.draw_arrays"}
@@ -157,7 +190,9 @@ def has_loops(module):
 
 
 def test_only_loops_import_numba():
-    users = {edge.module for edge in imports()[1] if edge.imported.split(".")[0] in ("numba", "llvmlite")}
+    users = {
+        edge.module for edge in imports()[1] if edge.imported.split(".")[0] in ("numba", "llvmlite")
+    }
     assert users
     assert all(map(has_loops, users))
 
@@ -165,13 +200,21 @@ def test_only_loops_import_numba():
 def test_other_packages_are_declared_and_imported_late():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
-    required = [*project["dependencies"], *extras["plot"], *extras["apps"], *extras["files"], *extras["distributed"]]
+    required = [
+        *project["dependencies"],
+        *extras["plot"],
+        *extras["apps"],
+        *extras["files"],
+        *extras["distributed"],
+    ]
     declared = {re.match(r"[\w-]+", requirement)[0] for requirement in required}
     for module, imported, late in imports()[1]:
         name = imported.split(".")[0].replace("sklearn", "scikit-learn")
         if name in sys.stdlib_module_names or name == "numpy" or has_loops(module):
             continue
-        assert name in declared, f"{module} imports {imported}, which pyproject.toml does not declare"
+        assert name in declared, (
+            f"{module} imports {imported}, which pyproject.toml does not declare"
+        )
         assert late or module == BASE_CLASSES, (
             f"{module} imports {imported} on top; import it in the function that needs it"
         )
@@ -179,7 +222,11 @@ def test_other_packages_are_declared_and_imported_late():
 
 def test_import_brings_in_nothing_heavy():
     shown = subprocess.run(
-        [sys.executable, "-c", "import sys, shrinktest; shrinktest.two_sample_test; print(*sys.modules)"],
+        [
+            sys.executable,
+            "-c",
+            "import sys, shrinktest; shrinktest.two_sample_test; print(*sys.modules)",
+        ],
         capture_output=True,
         text=True,
         check=True,
@@ -195,7 +242,9 @@ def test_import_brings_in_nothing_heavy():
 def test_slow_twins_import_nothing_from_the_package():
     for path in (ROOT / "tests").glob("naive*.py"):
         tree = ast.parse(path.read_text(encoding="utf-8"))
-        assert not any("shrinktest" in imported.imported for imported in imports_in(path.name, tree.body)), path
+        assert not any(
+            "shrinktest" in imported.imported for imported in imports_in(path.name, tree.body)
+        ), path
 
 
 # ------------------------------------------------------------------------------------- size, documentation
@@ -226,7 +275,9 @@ PUBLIC = {
 
 def described(doc):
     """Names with an entry in a numpydoc section: what stands at the margin, before ' : '."""
-    margin = [line.split(" : ")[0] for line in doc.splitlines() if line and not line.startswith(" ")]
+    margin = [
+        line.split(" : ")[0] for line in doc.splitlines() if line and not line.startswith(" ")
+    ]
     return {name.strip().lstrip("*") for entry in margin for name in entry.split(",")}
 
 
@@ -234,9 +285,15 @@ def test_public_names_are_documented():
     for name, value in PUBLIC.items():
         if isinstance(value, dict):
             continue
-        assert value.__doc__ and not value.__doc__.startswith(f"{value.__name__}("), f"{name}: a dataclass's own words"
+        assert value.__doc__ and not value.__doc__.startswith(f"{value.__name__}("), (
+            f"{name}: a dataclass's own words"
+        )
         if inspect.isclass(value):
-            methods = [key for key, method in vars(value).items() if callable(method) and not key.startswith("_")]
+            methods = [
+                key
+                for key, method in vars(value).items()
+                if callable(method) and not key.startswith("_")
+            ]
             assert [key for key in methods if not inspect.getdoc(getattr(value, key))] == [], name
 
 
@@ -246,7 +303,9 @@ def test_parameters_of_risk_and_applications_are_documented():
             call = value.__init__ if inspect.isclass(value) and not is_dataclass(value) else value
             taken = set(inspect.signature(call).parameters) - {"self", "args", "kwargs"}
             text = inspect.getdoc(value)
-            assert {key for key in taken if key not in described(text) and f"**{key}" not in text} == set(), name
+            assert {
+                key for key in taken if key not in described(text) and f"**{key}" not in text
+            } == set(), name
 
 
 def test_parameters_of_the_main_names_are_documented():
@@ -290,7 +349,9 @@ def test_readme_commands_are_these(heading):
 
 def test_readme_has_no_other_command_blocks():
     fenced = re.findall(r"(?ms)^```(\w*)\n(.*?)\n```$", README)
-    assert [text for language, text in fenced if language not in ("python", "text")] == list(COMMANDS.values())
+    assert [text for language, text in fenced if language not in ("python", "text")] == list(
+        COMMANDS.values()
+    )
 
 
 def test_ci_reads_the_test_command_from_the_readme():
@@ -298,12 +359,16 @@ def test_ci_reads_the_test_command_from_the_readme():
     assert "README.md" in script and COMMANDS["Test it"] not in script
     assert (ROOT / ".ci" / "run").stat().st_mode & 0o111
     extract = re.search(r"(?m)^test_command=\$\((awk .*)\)$", script)[1]
-    shown = subprocess.run(["bash", "-c", extract], capture_output=True, text=True, check=True, cwd=ROOT)
+    shown = subprocess.run(
+        ["bash", "-c", extract], capture_output=True, text=True, check=True, cwd=ROOT
+    )
     assert shown.stdout.strip() == COMMANDS["Test it"]
 
 
 def test_ci_runs_what_the_test_command_leaves_out():
-    options = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["pytest"]["ini_options"]
+    options = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"][
+        "pytest"
+    ]["ini_options"]
     assert options["addopts"][-2:] == ["-m", "not slow and not ci"]
     script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
     assert '\n.venv/bin/pytest -n auto -m "ci and not slow"\n' in script

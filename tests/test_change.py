@@ -11,6 +11,7 @@ import pytest
 from matplotlib.figure import Figure
 from scipy.stats import binom
 
+from _ci import some_wait
 from naive_change import (
     gaussian,
     hierarchical,
@@ -47,9 +48,18 @@ def shifted(n=60, at=30, by=2.0, seed=1, columns=1):
 
 
 def test_all_orders_by_enumeration(series):
-    options = {"trim": 0.0, "confidence": None, "alpha": 0.3, "n_resamples": np.inf, "bandwidth": 1.3}
+    options = {
+        "trim": 0.0,
+        "confidence": None,
+        "alpha": 0.3,
+        "n_resamples": np.inf,
+        "bandwidth": 1.3,
+    }
     changes = ("single", "epidemic")
-    naive = {change: pvalue(gaussian(series, 1.3), 2, change, itertools.permutations(range(6))) for change in changes}
+    naive = {
+        change: pvalue(gaussian(series, 1.3), 2, change, itertools.permutations(range(6)))
+        for change in changes
+    }
     for change, gram in itertools.product(changes, ("dense", "factor")):
         result = change_point_test(series, change=change, gram=gram, **options)
         p, values = naive[change]
@@ -75,7 +85,10 @@ def test_blocks_and_stretches_by_enumeration(series):
     assert result.n_resamples == 36
     x = shifted(8, 4, 1.0, 1)
     result = change_point_test(x, bandwidth=1.0, block_length=2, **options)
-    orders = [[2 * unit + i for unit in units for i in (0, 1)] for units in itertools.permutations(range(4))]
+    orders = [
+        [2 * unit + i for unit in units for i in (0, 1)]
+        for units in itertools.permutations(range(4))
+    ]
     assert result.pvalue == pytest.approx(pvalue(gaussian(x, 1.0), 2, "single", orders)[0])
     assert result.restriction == "blocks of 2 successive rows"
 
@@ -115,34 +128,57 @@ def test_no_pvalue_is_below_the_share_of_orders_that_leave_parts_as_they_are():
 def test_notes_on_serial_correlation():
     rng = np.random.default_rng(0)
     walk, few = np.cumsum(rng.normal(size=200)) * 0.3, {"n_resamples": 19, "rng": 0}
-    assert any("are short" in note for note in change_point_test(walk, block_length=5, alpha=0.1, **few).notes)
+    assert any(
+        "are short" in note
+        for note in change_point_test(walk, block_length=5, alpha=0.1, **few).notes
+    )
     assert not change_point_test(rng.normal(size=200), alpha=0.99, confidence=None, **few).notes
     assert not any("Successive" in note for note in change_point_test(shifted(by=5.0), **few).notes)
-    steps = rng.normal(size=120) + np.repeat([0.0, 3.0, 0.0, 3.0], 30)  # a further change looks like correlation
+    steps = rng.normal(size=120) + np.repeat(
+        [0.0, 3.0, 0.0, 3.0], 30
+    )  # a further change looks like correlation
     for change in ("single", "epidemic"):
-        noted = [note for note in change_point_test(steps, change=change, **few).notes if "Successive rows" in note]
+        noted = [
+            note
+            for note in change_point_test(steps, change=change, **few).notes
+            if "Successive rows" in note
+        ]
         assert len(noted) == 1 and "change_points" in noted[0]
     several = change_points(steps, n_resamples=199, rng=0)
-    assert len(several.locations) == 3 and not any("Successive rows" in note for note in several.notes)
+    assert len(several.locations) == 3 and not any(
+        "Successive rows" in note for note in several.notes
+    )
 
 
 def test_route_workers_and_origin_change_nothing():
     x = shifted(120, 50, 0.7)
     for left, right in (({"gram": "dense"}, {"gram": "factor"}), ({"workers": 1}, {"workers": 2})):
-        first, second = (change_point_test(x, n_resamples=49, rng=0, **options) for options in (left, right))
+        first, second = (
+            change_point_test(x, n_resamples=49, rng=0, **options) for options in (left, right)
+        )
         assert np.allclose(first.null_distribution, second.null_distribution, rtol=1e-6)
-        assert (first.location, first.pvalue, first.interval) == (second.location, second.pvalue, second.interval)
-    near, far = (change_point_test(x + add, kernel="linear", n_resamples=49, rng=0) for add in (0.0, 1e6))
+        assert (first.location, first.pvalue, first.interval) == (
+            second.location,
+            second.pvalue,
+            second.interval,
+        )
+    near, far = (
+        change_point_test(x + add, kernel="linear", n_resamples=49, rng=0) for add in (0.0, 1e6)
+    )
     assert (near.pvalue, near.location) == (far.pvalue, far.location)
     assert change_point_test(np.ones((12, 1)), kernel="linear", n_resamples=19, rng=0).pvalue == 1.0
 
 
 def test_estimators_and_stopping():
-    result = change_point_test(shifted(60, 30, 0.0), rng=0, stopping="besag-clifford", confidence=None)
+    result = change_point_test(
+        shifted(60, 30, 0.0), rng=0, stopping="besag-clifford", confidence=None
+    )
     assert result.stopped and result.n_resamples < 999
     result = change_point_test(shifted(40, 20, 2.0), estimator="mkme", rng=0, n_resamples=99)
     assert result.pvalue == 0.01 and result.tuning == "pooled"
-    result = change_point_test(shifted(60, 24, 2.0, columns=2), estimator="auto", rng=0, n_resamples=99)
+    result = change_point_test(
+        shifted(60, 24, 2.0, columns=2), estimator="auto", rng=0, n_resamples=99
+    )
     assert isinstance(result, AggregateChangeResult) and len(result.members) == 6
     assert result.pvalue <= 0.02 and abs(result.location - 24) <= 2
     assert result.interval[0] <= result.location <= result.interval[1]
@@ -153,16 +189,20 @@ def test_missing_values():
     x = shifted()
     x[3] = np.nan
     result = change_point_test(x, nan_policy="propagate")
-    assert np.isnan(result.pvalue) and result.location is None and "First row" not in result.summary()
+    assert (
+        np.isnan(result.pvalue) and result.location is None and "First row" not in result.summary()
+    )
     result = change_point_test(x, nan_policy="omit", rng=0, n_resamples=99, times=np.arange(60))
     assert result.n_observations == (59,) and result.when == result.location + 1
 
 
 def test_rows_too_few_to_reject():
-    with pytest.warns(UserWarning, match=r"permutations of 7 rows is below 0\.0571, .* can never reject"):
-        assert change_point_test(shifted(7, 4, 50.0), n_resamples=np.inf, confidence=None).pvalue == pytest.approx(
-            2 / 35
-        )
+    with pytest.warns(
+        UserWarning, match=r"permutations of 7 rows is below 0\.0571, .* can never reject"
+    ):
+        assert change_point_test(
+            shifted(7, 4, 50.0), n_resamples=np.inf, confidence=None
+        ).pvalue == pytest.approx(2 / 35)
     with pytest.raises(ValueError, match=r"same parts so often that no p-value is below 0\.167"):
         change_point_test(shifted(8, 4, 50.0), blocks=np.repeat([0, 1], 4), rng=0)
 
@@ -178,7 +218,13 @@ def test_messages_name_the_argument():
         (change_point_test, x, {"form": "biased"}, ValueError, "form"),
         (change_point_test, x, {"estimator": "fkmse"}, ValueError, "estimator"),
         (change_point_test, x, {"block_length": 25}, ValueError, "can never reject"),
-        (change_point_test, x, {"block_length": "whole", "change": "epidemic"}, ValueError, "block_length='whole'"),
+        (
+            change_point_test,
+            x,
+            {"block_length": "whole", "change": "epidemic"},
+            ValueError,
+            "block_length='whole'",
+        ),
         (change_point_test, x, {"block_length": 2.5}, TypeError, "block_length"),
         (change_point_test, x, {"confidence": 0.99999}, ValueError, "confidence"),
         (change_point_test, [1.0, 2.0, 3.0], {}, ValueError, "X"),
@@ -192,11 +238,17 @@ def test_messages_name_the_argument():
 
 def test_results_and_pictures():
     days = pd.date_range("2020", periods=60)
-    for options, names in (({}, "before"), ({"change": "epidemic"}, "outside"), ({"estimator": ["kme", "mkme"]}, "b")):
+    for options, names in (
+        ({}, "before"),
+        ({"change": "epidemic"}, "outside"),
+        ({"estimator": ["kme", "mkme"]}, "b"),
+    ):
         result = change_point_test(shifted(), rng=0, n_resamples=49, times=days, **options)
         read, text = json.loads(result.to_json()), str(result.summary())
         assert (read["location"], read["until"]) == (result.location, result.until)
-        assert tuple(read["interval"]) == result.interval and read["times"][0].startswith("2020-01-01")
+        assert tuple(read["interval"]) == result.interval and read["times"][0].startswith(
+            "2020-01-01"
+        )
         assert result.to_frame()["location"][0] == result.location
         assert result.when_interval == tuple(days[row] for row in result.interval)
         assert "interval:" in text and "00:00:00" not in text and str(result.when.date()) in text
@@ -209,7 +261,9 @@ def test_results_and_pictures():
 
 
 def test_a_summary():
-    assert str(change_point_test(shifted(), rng=0, n_resamples=49).summary()).splitlines()[-3:-1] == [
+    assert str(change_point_test(shifted(), rng=0, n_resamples=49).summary()).splitlines()[
+        -3:-1
+    ] == [
         "First row after the change:         30",
         "95% interval:                 30 to 32",
     ]
@@ -227,7 +281,9 @@ def test_a_summary():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("options", [{}, {"change": "epidemic"}, {"blocks": np.arange(30) % 3}, {"kernel": "whitened"}])
+@pytest.mark.parametrize(
+    "options", [{}, {"change": "epidemic"}, {"blocks": np.arange(30) % 3}, {"kernel": "whitened"}]
+)
 def test_level(options):
     """p <= .05 in 1000 series without a change, as often as in 99.9% of a test of this exact level."""
     how = {"n_resamples": 19, "confidence": None, "workers": 1, **options}
@@ -243,7 +299,11 @@ def sides(alpha=0.05, restriction=None, n=20):
     """Tests of the places of a series in which nothing happens."""
     within = Within.of(KernelFeatures(Linear(), np.arange(float(n))[:, None] % 3))
     return _Sides(
-        within, 2, PermutationDesign() if restriction is None else restriction, alpha, np.random.default_rng(0)
+        within,
+        2,
+        PermutationDesign() if restriction is None else restriction,
+        alpha,
+        np.random.default_rng(0),
     )
 
 
@@ -254,8 +314,12 @@ def test_rows_beside_a_place_move_within_their_side_and_block():
         given = None if blocks is None else np.array(blocks)
         stretches = in_blocks(BlockLength(length), [np.zeros((12, 1))], given)
         restriction, end = (PermutationDesign(blocks=given), 10) if length == 1 else (stretches, 12)
-        result = sides(restriction=restriction, n=12)._orders(6, 3, end, np.random.default_rng(1), 3000)
-        expected = set(orders_beside(3, [0] * (end - 3) if given is None else blocks[3:end], length))
+        result = sides(restriction=restriction, n=12)._orders(
+            6, 3, end, np.random.default_rng(1), 3000
+        )
+        expected = set(
+            orders_beside(3, [0] * (end - 3) if given is None else blocks[3:end], length)
+        )
         assert set(map(tuple, result.tolist())) == expected and len(expected) > 1
 
 
@@ -278,11 +342,20 @@ def test_changes_are_found_and_adjusted():
     assert root.adjusted == root.pvalue == result.pvalue
     for child in others:
         parent = min(
-            (test for test in result.tests if test.first <= child.first and child.end <= test.end and test != child),
+            (
+                test
+                for test in result.tests
+                if test.first <= child.first and child.end <= test.end and test != child
+            ),
             key=lambda test: test.end - test.first,
         )
-        assert child.adjusted == hierarchical(child.pvalue, child.end - child.first, 150, parent.adjusted)
-    assert all(low <= at <= high for at, (low, high) in zip(result.locations, result.intervals, strict=True))
+        assert child.adjusted == hierarchical(
+            child.pvalue, child.end - child.first, 150, parent.adjusted
+        )
+    assert all(
+        low <= at <= high
+        for at, (low, high) in zip(result.locations, result.intervals, strict=True)
+    )
 
 
 def test_no_change_at_most_so_many_and_shifts():
@@ -292,8 +365,12 @@ def test_no_change_at_most_so_many_and_shifts():
     x = stairs(200, (0.0, 3.0))
     result = change_points(x, rng=0, n_resamples=99, times=range(1900, 2100), block_length=10)
     assert result.when == (2000,) and result.restriction == "blocks of 10 successive rows"
-    assert change_points(x, rng=0, n_resamples=99, blocks=np.arange(200) % 2, confidence=None).intervals == (None,)
-    turned = change_points(stairs(60, (0.0, 4.0)), alpha=0.2, rng=0, n_resamples=99, block_length="whole", n_changes=1)
+    assert change_points(
+        x, rng=0, n_resamples=99, blocks=np.arange(200) % 2, confidence=None
+    ).intervals == (None,)
+    turned = change_points(
+        stairs(60, (0.0, 4.0)), alpha=0.2, rng=0, n_resamples=99, block_length="whole", n_changes=1
+    )
     assert turned.intervals == (None,) and "no interval for the place" in " ".join(turned.notes)
     with pytest.raises(ValueError, match="nan_policy"):
         change_points(x, nan_policy="propagate")
@@ -313,13 +390,11 @@ def steps(seed, lengths, means, spreads=None):
     """Normal rows in parts with these lengths, means and standard deviations."""
     rng = np.random.default_rng(seed)
     spreads = np.ones(len(lengths)) if spreads is None else spreads
-    parts = [rng.normal(mean, spread, size=n) for n, mean, spread in zip(lengths, means, spreads, strict=True)]
+    parts = [
+        rng.normal(mean, spread, size=n)
+        for n, mean, spread in zip(lengths, means, spreads, strict=True)
+    ]
     return np.concatenate(parts)
-
-
-def seeds(number):
-    """Return the first seed, and others that wait for CI."""
-    return [0, *(pytest.param(seed, marks=pytest.mark.ci) for seed in range(1, number))]
 
 
 def test_periods_of_ten_low_and_ten_high_values():
@@ -327,18 +402,23 @@ def test_periods_of_ten_low_and_ten_high_values():
     assert np.abs(result.locations - np.arange(10, 120, 10)).max() <= 1 and len(result) == 11
 
 
-@pytest.mark.parametrize("seed", seeds(5))
+@pytest.mark.parametrize("seed", some_wait(range(5), range(1, 5)))
 def test_one_pulse(seed):
-    assert change_points(steps(seed, [40, 10, 40], [0, 20, 0]), **FAST).locations.tolist() == [40, 50]
+    assert change_points(steps(seed, [40, 10, 40], [0, 20, 0]), **FAST).locations.tolist() == [
+        40,
+        50,
+    ]
 
 
-@pytest.mark.parametrize("seed", seeds(3))
+@pytest.mark.parametrize("seed", some_wait(range(3), range(1, 3)))
 def test_two_opposite_pulses(seed):
     result = change_points(steps(seed, [30, 12, 40, 12, 30], [0, 8, 0, -8, 0]), **FAST)
-    assert {30, 42, 82, 94} <= set(result.locations.tolist()) and len(result) <= 5  # one too many at level .05
+    assert {30, 42, 82, 94} <= set(result.locations.tolist()) and len(
+        result
+    ) <= 5  # one too many at level .05
 
 
-@pytest.mark.parametrize("seed", seeds(3))
+@pytest.mark.parametrize("seed", some_wait(range(3), range(1, 3)))
 def test_a_spread_that_comes_and_goes(seed):
     result = change_points(steps(seed, [25] * 8, [0] * 8, [1, 8] * 4), n_resamples=499, **FAST)
     assert result.pvalue <= 0.05 and len(result) >= 5

@@ -33,8 +33,17 @@ NAN = float("nan")
 def test_one_column_of_anything_numeric():
     array = np.array([1, 0, 2])
     for x in (
-        *([1, 0, 2], (1.0, 0.0, 2.0), range(3), np.array([True, False, True]), np.ma.array([1.0, 0.0, 2.0])),
-        *(array.astype(dtype) for dtype in (np.int8, np.uint64, np.float32, np.float16, np.longdouble, ">f8")),
+        *(
+            [1, 0, 2],
+            (1.0, 0.0, 2.0),
+            range(3),
+            np.array([True, False, True]),
+            np.ma.array([1.0, 0.0, 2.0]),
+        ),
+        *(
+            array.astype(dtype)
+            for dtype in (np.int8, np.uint64, np.float32, np.float16, np.longdouble, ">f8")
+        ),
         *(pd.Series(array), pd.Series(array, dtype="Int64"), pd.Series(array, dtype="Float32")),
         pd.Series([True, False, True], dtype="boolean"),
         pd.Series([1.0, 0.0, 2.0], dtype="Sparse[float]"),
@@ -46,9 +55,21 @@ def test_one_column_of_anything_numeric():
 
 
 @settings(deadline=None)
-@given(hnp.arrays(np.float64, hnp.array_shapes(min_dims=2, max_dims=2), elements=st.floats(allow_infinity=False)))
+@given(
+    hnp.arrays(
+        np.float64,
+        hnp.array_shapes(min_dims=2, max_dims=2),
+        elements=st.floats(allow_infinity=False),
+    )
+)
 def test_values_come_through_unchanged_in_any_memory_layout(values):
-    for x in (values, np.asfortranarray(values), values[::-1][::-1], values.tolist(), pd.DataFrame(values)):
+    for x in (
+        values,
+        np.asfortranarray(values),
+        values[::-1][::-1],
+        values.tolist(),
+        pd.DataFrame(values),
+    ):
         points = as_points(x, "X").values
         np.testing.assert_array_equal(points, values)
         assert points.flags.c_contiguous
@@ -68,9 +89,16 @@ FRAME = pd.DataFrame({"good": [1.0, 2.0], "bad": [1.0, 2.0]})
 
 
 def test_what_is_no_table_of_numbers_is_refused_with_its_place():
-    sparse, times, two = csr_array([[0.0, 1.0]]), np.array(["2020-01-01"], dtype="M8[D]"), pd.DataFrame([[1, 2]])
+    sparse, times, two = (
+        csr_array([[0.0, 1.0]]),
+        np.array(["2020-01-01"], dtype="M8[D]"),
+        pd.DataFrame([[1, 2]]),
+    )
     for x, error, place in (
-        *((x, TypeError, "X must be a list") for x in (None, "abc", {"a": [1]}, (i for i in range(3)))),
+        *(
+            (x, TypeError, "X must be a list")
+            for x in (None, "abc", {"a": [1]}, (i for i in range(3)))
+        ),
         (["1.5", "n/a"], TypeError, "row 1"),
         ([[1, None], [2, 3]], TypeError, "row 0, column 1"),
         (np.array([1, 2], dtype=object), TypeError, "object"),
@@ -83,13 +111,20 @@ def test_what_is_no_table_of_numbers_is_refused_with_its_place():
         (FRAME.assign(bad=["u", "v"]), TypeError, "'bad',.*row 0"),
         (FRAME.assign(bad=np.array([1.0, "v"], dtype=object)), TypeError, "'bad'.*row 1"),
         (FRAME.assign(bad=pd.Categorical([1, 2])), TypeError, "'bad'.*category"),
-        (FRAME.assign(bad=pd.to_datetime(["2020", "2021"], utc=True)), TypeError, "'bad'.*datetime64"),
+        (
+            FRAME.assign(bad=pd.to_datetime(["2020", "2021"], utc=True)),
+            TypeError,
+            "'bad'.*datetime64",
+        ),
         (FRAME.assign(bad=pd.to_timedelta([1, 2])), TypeError, "'bad'.*timedelta64"),
         (FRAME.assign(bad=pd.period_range("2020", periods=2)), TypeError, "'bad'.*period"),
         (FRAME.assign(bad=[1j, 2j]), TypeError, "'bad'.*complex128"),
         (3.0, ValueError, "X is a single number"),
         (np.zeros((2, 3, 4)), ValueError, "3 dimensions"),
-        *((x, ValueError, "X is empty") for x in ([], np.zeros((5, 0)), pd.DataFrame(index=[1, 2]))),
+        *(
+            (x, ValueError, "X is empty")
+            for x in ([], np.zeros((5, 0)), pd.DataFrame(index=[1, 2]))
+        ),
         ([[1, 2], [3]], ValueError, "X has rows of different lengths"),
         ([[0.0, 1.0], [2.0, -np.inf], [np.inf, 0.0]], ValueError, "row 1, column 1"),
         (pd.DataFrame({"a": [1.0, 2.0], "b": [0.0, np.inf]}), ValueError, "row 1, column 'b'"),
@@ -118,7 +153,10 @@ def test_integers_that_are_equal_as_floats_are_refused_and_no_others():
         ([*(2**60 + i for i in range(9)), 0.5], "X"),
         ([-1, *(2**10 * MANY[:, 0].astype(object) + MANY[:, 1] % 20)], "X"),
         (pd.Series(MANY[:, 0]), "X"),
-        (pd.DataFrame({"a": MANY[:, 0]}, dtype="Int64").replace(MANY[0, 0], pd.NA), "X, column 'a'"),
+        (
+            pd.DataFrame({"a": MANY[:, 0]}, dtype="Int64").replace(MANY[0, 0], pd.NA),
+            "X, column 'a'",
+        ),
     ):
         with pytest.raises(ValueError, match=f"^{where}.*too many digits"):
             as_points(x, "X")
@@ -130,7 +168,9 @@ def test_integers_that_are_equal_as_floats_are_refused_and_no_others():
         *([[1.5, 2**60 + 1], [1e300, 3]], [2**64 - 1, 2**40], [1e17, 2.0, 3.5]),
     ):
         expected = np.ma.filled(np.ma.array(x, dtype=float), NAN)
-        assert np.array_equal(as_points(x, "X").values.reshape(np.shape(x)), expected, equal_nan=True)
+        assert np.array_equal(
+            as_points(x, "X").values.reshape(np.shape(x)), expected, equal_nan=True
+        )
 
 
 def two_samples(X, Y, nan_policy, **labels):
@@ -147,14 +187,18 @@ def paired_samples(X, Y, nan_policy, **labels):
 
 def test_two_samples_match_columns_by_name():
     X = pd.DataFrame({"a": [1, 2], "b": [3, 4]})
-    x, y, columns, missing = two_samples(X, pd.DataFrame({"b": [30, 40, 50], "a": [10, 20, 30]}), "raise")
+    x, y, columns, missing = two_samples(
+        X, pd.DataFrame({"b": [30, 40, 50], "a": [10, 20, 30]}), "raise"
+    )
     np.testing.assert_array_equal(x, [[1, 3], [2, 4]])
     np.testing.assert_array_equal(y, [[10, 30], [20, 40], [30, 50]])
     assert y.flags.c_contiguous and columns == ("a", "b") and missing is False
     table, array = pd.DataFrame({"a": [1, 2]}), np.array([3, 4])
     assert two_samples(table, array, "raise")[2] == two_samples(array, table, "raise")[2] == ("a",)
     before, after = pd.Series([1, 2], name="before"), pd.Series([1, 2], name="after")
-    assert two_samples(before, after, "raise")[2] is None  # two names of one variable are no contradiction
+    assert (
+        two_samples(before, after, "raise")[2] is None
+    )  # two names of one variable are no contradiction
     for Y, where in (
         (X.rename(columns={"a": "c"}), "only in X: 'a'; only in Y: 'c'"),
         ([1, 2], "2 columns and Y has 1"),
@@ -187,7 +231,12 @@ def test_pairs_are_dropped_together_and_have_equal_labels():
     assert x.tolist() == [[1], [4]] and y.tolist() == [[1, 1], [4, 4]] and missing is False
     assert paired_samples([1, NAN, 3], [1, 2, 3], "propagate")[2] is True
     X, Y = pd.DataFrame({"a": [1, 2, 3]}), pd.Series([1, 2, 3], index=[0, 2, 1])
-    for same in (Y.loc[X.index], Y.to_numpy(), Y.reset_index(drop=True), pd.DataFrame({"b": [4, 5, 6]})):
+    for same in (
+        Y.loc[X.index],
+        Y.to_numpy(),
+        Y.reset_index(drop=True),
+        pd.DataFrame({"b": [4, 5, 6]}),
+    ):
         x, y, _ = paired_samples(X, same, "raise")  # names of two variables may differ
         assert x.tolist() == [[1], [2], [3]] and len(y) == 3
     for pair, policy, where in (
@@ -202,7 +251,9 @@ def test_pairs_are_dropped_together_and_have_equal_labels():
 
 def test_pandas_is_not_imported_for_arrays():
     code = "import sys, shrinktest.data.read as r; r.read_samples(([1, 2], [3, 4]), r.XY, 'raise'); print(*sys.modules)"
-    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout.split()
     assert not {"pandas", "scipy", "numba"} & set(loaded)
 
 
@@ -222,19 +273,30 @@ def test_seeds_and_generators():
 def test_names_and_numbers_are_refused_by_the_name_of_their_argument():
     known = ("gaussian", "laplacian")
     assert choice("gaussian", known, "kernel") == "gaussian"
-    assert type(choice(np.str_("gaussian"), known, "kernel")) is str  # results that hold it are equal
-    with pytest.raises(ValueError, match=r"kernel must be one of 'gaussian', 'laplacian'.*Did you mean 'gaussian'"):
+    assert (
+        type(choice(np.str_("gaussian"), known, "kernel")) is str
+    )  # results that hold it are equal
+    with pytest.raises(
+        ValueError, match=r"kernel must be one of 'gaussian', 'laplacian'.*Did you mean 'gaussian'"
+    ):
         choice("Gausian", known, "kernel")
     assert all(level(alpha) == alpha for alpha in (0.05, np.float32(0.5), 1e-300))
     assert positive(2, "eta") == 2.0 and isinstance(positive(np.float32(2), "eta"), float)
     assert positive(0, "eta", allow_zero=True) == 0.0
-    assert count(np.int32(3), "t", minimum=1) == 3 and type(count(np.int32(3), "t", minimum=1)) is int
+    assert (
+        count(np.int32(3), "t", minimum=1) == 3 and type(count(np.int32(3), "t", minimum=1)) is int
+    )
     assert count(10**400, "t", minimum=1) == 10**400 and count(5, "t", minimum=1, maximum=5) == 5
     assert resample_count(0) == 0 and resample_count(np.int64(999)) == 999
     assert resample_count(np.inf) == resample_count(np.float64("inf")) == float("inf")
     for read, error, name, wrong in (
         (lambda v: choice(v, known, "kernel"), ValueError, "kernel", ("zzz", None)),
-        (lambda v: level(v, "confidence"), ValueError, "confidence", (0, 1, 0.0, 1.0, -0.1, 5, NAN, np.inf)),
+        (
+            lambda v: level(v, "confidence"),
+            ValueError,
+            "confidence",
+            (0, 1, 0.0, 1.0, -0.1, 5, NAN, np.inf),
+        ),
         (lambda v: positive(v, "eta"), ValueError, "eta", (0, -1, NAN, np.inf)),
         (lambda v: positive(v, "eta"), TypeError, "eta", ("1", None, True, np.True_, [1.0], 1j)),
         (lambda v: positive(v, "eta", allow_zero=True), ValueError, "eta", (-1,)),

@@ -35,7 +35,9 @@ def test_relabelled_data_are_the_pooled_rows_in_other_places():
     pooled = np.vstack([X, Y])
     for x, y in SEEN:
         both = np.vstack([x, y])
-        assert x.shape == X.shape and np.array_equal(both[np.lexsort(both.T)], pooled[np.lexsort(pooled.T)])
+        assert x.shape == X.shape and np.array_equal(
+            both[np.lexsort(both.T)], pooled[np.lexsort(pooled.T)]
+        )
     places = [np.flatnonzero((np.vstack([x, y]) == X[0]).all(axis=1))[0] for x, y in SEEN[1:]]
     assert len(set(places)) > 10
     SEEN.clear()
@@ -46,7 +48,11 @@ def test_relabelled_data_are_the_pooled_rows_in_other_places():
 
 
 def test_pipelines_get_data_of_the_kind_that_was_given():
-    for names in (list("abc"), [0, "b", 2.5], pd.MultiIndex.from_tuples([("a", 1), ("a", 2), ("b", 1)])):
+    for names in (
+        list("abc"),
+        [0, "b", 2.5],
+        pd.MultiIndex.from_tuples([("a", 1), ("a", 2), ("b", 1)]),
+    ):
         SEEN.clear()
         x, y = pd.DataFrame(X, columns=names), pd.DataFrame(Y, columns=names)
         one_thread(record, x, y.iloc[:, ::-1], n_trials=2)
@@ -59,7 +65,9 @@ def test_pipelines_get_data_of_the_kind_that_was_given():
         x = pd.DataFrame({0: pd.Categorical(["a", "b"] * 4, ["b", "a"], ordered=ordered)})
         y = pd.DataFrame({0: pd.Categorical(["c", "b"] * 5, ["b", "a", "c"], ordered=ordered)})
         one_thread(record, x, y, n_trials=2)
-        assert all(set(z[0].cat.categories) == set("abc") and z[0].cat.ordered == ordered for z in SEEN[-1])
+        assert all(
+            set(z[0].cat.categories) == set("abc") and z[0].cat.ordered == ordered for z in SEEN[-1]
+        )
         assert sorted(pd.concat(SEEN[-1])[0]) == sorted("ab" * 4 + "cb" * 5)
         one_thread(record, x[0], y[0], n_trials=2)
         assert isinstance(SEEN[-1][0].dtype, pd.CategoricalDtype)
@@ -74,7 +82,9 @@ def test_pvalues_do_not_depend_on_the_workers():
 def test_anti_conservative_pipelines_are_flagged_and_sound_ones_are_not():
     result = one_thread(smallest, X, Y, n_trials=400)
     assert result.anti_conservative and set(result.table["verdict"]) == {"anti-conservative"}
-    assert "anti-conservative" in result.summary() and repr(result).endswith("flagged at 0.01, 0.05, 0.1)")
+    assert "anti-conservative" in result.summary() and repr(result).endswith(
+        "flagged at 0.01, 0.05, 0.1)"
+    )
     sound = one_thread(lambda x, y: stats.ttest_ind(x[:, 0], y[:, 0]), X, Y, n_trials=400)
     assert not sound.anti_conservative and "nothing flagged" in repr(sound)
     timid = one_thread(lambda x, y: 1.0, X, Y, n_trials=200, alphas=0.1)
@@ -88,7 +98,10 @@ def test_table_has_exact_intervals():
         assert row.rejections == sum(p <= row.alpha for p in result.pvalues) and row.trials == 60
         assert np.allclose((row.low, row.high), clopper_pearson(row.rejections, 60, 0.9))
     assert "Intervals:  90% Clopper-Pearson" in result.summary()
-    assert "Intervals:  99.9% Clopper" in one_thread(smallest, X, Y, n_trials=2, confidence=0.999).summary()
+    assert (
+        "Intervals:  99.9% Clopper"
+        in one_thread(smallest, X, Y, n_trials=2, confidence=0.999).summary()
+    )
 
 
 def test_refusals_name_the_argument():
@@ -136,7 +149,9 @@ def test_missing_values_are_left_out_or_left_to_the_pipeline():
         one_thread(record, holes, Y, nan_policy=policy, n_trials=1)
         both = np.vstack(SEEN[-1])
         assert both.shape == (21, 3) and np.isnan(both).sum() == 1
-        one_thread(record, holes[:, 0], Y[:9, 1], nan_policy=policy, kind="independence", n_trials=1)
+        one_thread(
+            record, holes[:, 0], Y[:9, 1], nan_policy=policy, kind="independence", n_trials=1
+        )
         assert np.array_equal(SEEN[-1][0], holes[:, 0], equal_nan=True)
 
 
@@ -154,7 +169,10 @@ def test_places_keep_their_labels():
     SEEN.clear()
     one_thread(record, X, Y[:9], paired=True)
     for x, y in SEEN:
-        kept, swapped = (x == X).all(axis=1) & (y == Y[:9]).all(axis=1), (x == Y[:9]).all(axis=1) & (y == X).all(axis=1)
+        kept, swapped = (
+            (x == X).all(axis=1) & (y == Y[:9]).all(axis=1),
+            (x == Y[:9]).all(axis=1) & (y == X).all(axis=1),
+        )
         assert (kept ^ swapped).all()
     SEEN.clear()
     one_thread(record, X, Y[:9], kind="independence", groups=np.repeat([5, 6, 7], 3))

@@ -63,10 +63,16 @@ def test_designs_are_passed_on(design):
     result = compare(a, b, **given)
     given |= {"nan_policy": "indicator"}
     assert result.pvalue == two_sample_test(a, b, **given).pvalue
-    assert result.columns.pvalues.tolist() == two_sample_test_columns(a, b, **given).pvalues.tolist()
-    assert result.where is not None and result.where.outside is None  # a band of free permutations would be wrong
+    assert (
+        result.columns.pvalues.tolist() == two_sample_test_columns(a, b, **given).pvalues.tolist()
+    )
+    assert (
+        result.where is not None and result.where.outside is None
+    )  # a band of free permutations would be wrong
     assert "simultaneous" not in result.to_html()
-    assert result.overall.restriction and (design == "blocks") == any("blocks" in note for note in result.notes)
+    assert result.overall.restriction and (design == "blocks") == any(
+        "blocks" in note for note in result.notes
+    )
 
 
 @pytest.mark.parametrize("rows", [(15, 15), (20, 30), (36, 36)])
@@ -75,11 +81,19 @@ def test_effects_under_blocks_say_what_they_compare(rows):
     a, b = table(rows[0], seed=3), table(rows[1], seed=4)
     a["income"] = a["income"] + 4.0 * (np.arange(rows[0]) % 5)
     b["income"] = b["income"] + 4.0 * (np.arange(rows[1]) % 5)
-    result = compare(a, b, blocks=tuple(np.arange(n) % 5 for n in rows), estimator="kme", rng=0, **FAST)
+    result = compare(
+        a, b, blocks=tuple(np.arange(n) % 5 for n in rows), estimator="kme", rng=0, **FAST
+    )
     text = " ".join(str(result.summary()).split())
     assert "change across all blocks, with 95% interval" in text
-    assert "Effects of columns compare all rows, so differences between blocks are part of them" in text
-    assert "one of B from the same block" in text and "may include no difference although the test rejects" in text
+    assert (
+        "Effects of columns compare all rows, so differences between blocks are part of them"
+        in text
+    )
+    assert (
+        "one of B from the same block" in text
+        and "may include no difference although the test rejects" in text
+    )
     assert "How across all blocks, with 95% interval" in result.to_html()
     plain = compare(a, b, estimator="kme", rng=0, **FAST)
     assert "block" not in plain.summary() and plain.effects == result.effects
@@ -92,10 +106,18 @@ def test_it_finds_what_changed_and_nothing_else(result):
 
 
 def test_effects_are_those_of_slow_computations(result):
-    frame = result.to_frame().fillna({"level": ""}).set_index(["column", "effect", "level"]).sort_index()
+    frame = (
+        result.to_frame()
+        .fillna({"level": ""})
+        .set_index(["column", "effect", "level"])
+        .sort_index()
+    )
     x, y = A["age"].to_numpy(), B["age"].to_numpy()
     row = frame.loc[("age", "median", "")]
-    assert row["estimate"] == pytest.approx(np.mean(x[:, None] < y)) and row["low"] < row["estimate"] < row["high"]
+    assert (
+        row["estimate"] == pytest.approx(np.mean(x[:, None] < y))
+        and row["low"] < row["estimate"] < row["high"]
+    )
     assert row[["first", "second"]].tolist() == pytest.approx([np.median(x), np.median(y)])
     row = frame.loc[("age", "spread", "")]
     expected = naive.ratio_of_widths(x, y, range(40), range(40, 76), 0.95)
@@ -103,11 +125,15 @@ def test_effects_are_those_of_slow_computations(result):
     assert row[["low", "high"]].tolist() == pytest.approx(expected[1:], rel=0.1)
     counts = [int((table["region"] == "north").sum()) for table in (B, A)]
     row = frame.loc[("region", "share", "north")]
-    expected = confint_proportions_2indep(counts[0], 36, counts[1], 40, method="newcomb", compare="diff")
+    expected = confint_proportions_2indep(
+        counts[0], 36, counts[1], 40, method="newcomb", compare="diff"
+    )
     assert [float(row["low"]), float(row["high"])] == pytest.approx(expected)
     counts = [int(table["income"].isna().sum()) for table in (B, A)]
     row = frame.loc[("income", "missing", "")]
-    expected = confint_proportions_2indep(counts[0], 36, counts[1], 40, method="newcomb", compare="diff")
+    expected = confint_proportions_2indep(
+        counts[0], 36, counts[1], 40, method="newcomb", compare="diff"
+    )
     assert [row["low"], row["high"]] == pytest.approx(expected)
 
 
@@ -120,13 +146,20 @@ def test_every_library_gives_the_same(result):
 
 
 def test_columns_of_one_table_only_are_named_and_not_compared(result):
-    compared = compare(A.assign(old=1.0), B.assign(new=2.0, other="z"), names=("March", "April"), rng=0, **FAST)
+    compared = compare(
+        A.assign(old=1.0), B.assign(new=2.0, other="z"), names=("March", "April"), rng=0, **FAST
+    )
     assert compared.only == (("old",), ("new", "other")) and compared.pvalue == result.pvalue
-    assert compared.answer.startswith("Only March has the column old. Only April has the columns new, other. ")
+    assert compared.answer.startswith(
+        "Only March has the column old. Only April has the columns new, other. "
+    )
 
 
 def test_small_tables_have_effects_without_intervals():
-    a, b = (pd.DataFrame({"x": x, "g": list(g)}) for x, g in (([1.0, 2.0, 4.0], "uvu"), ([8.0, 9.0, 7.5], "vvv")))
+    a, b = (
+        pd.DataFrame({"x": x, "g": list(g)})
+        for x, g in (([1.0, 2.0, 4.0], "uvu"), ([8.0, 9.0, 7.5], "vvv"))
+    )
     with pytest.warns(UserWarning, match="the test can never reject") as warned:
         result = compare(a, b, rng=0, workers=1)
     assert len({str(warning.message) for warning in warned}) == len(warned)
@@ -143,13 +176,25 @@ def test_small_tables_have_effects_without_intervals():
         ({"nan_policy": "raise"}, ValueError, "^A has .* missing values"),
         ({"method": "holms"}, ValueError, "method"),
         ({"confidence": 95}, ValueError, "confidence"),
-        ({"column_types": {"incme": "number"}}, ValueError, "column_types .* Did you mean 'income'"),
+        (
+            {"column_types": {"incme": "number"}},
+            ValueError,
+            "column_types .* Did you mean 'income'",
+        ),
         ({"paired": True}, ValueError, "A has 40 rows and B has 36 rows"),
         ({"blocks": [1, 2]}, ValueError, "blocks has 2 labels"),
         ({"kernel": "gaussian"}, TypeError, "kernel"),
-        ({"B": B[["age"]].rename(columns={"age": "years"})}, ValueError, "A and B have no column in common"),
+        (
+            {"B": B[["age"]].rename(columns={"age": "years"})},
+            ValueError,
+            "A and B have no column in common",
+        ),
         ({"B": B.assign(age="old")}, ValueError, "numbers in A and categories in B"),
-        ({"A": 0 * A[["age"]], "B": 0 * B[["age"]]}, ValueError, "A and B: column 'age' has the same value"),
+        (
+            {"A": 0 * A[["age"]], "B": 0 * B[["age"]]},
+            ValueError,
+            "A and B: column 'age' has the same value",
+        ),
     ],
 )
 def test_wrong_input_is_named(given, error, named):

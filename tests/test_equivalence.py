@@ -37,15 +37,21 @@ def test_it_is_its_slow_twin():
     x, y = RNG.normal(size=(6, 2)), RNG.normal(0.5, 1.0, size=(7, 2))
     gram = Gaussian(1.3)(np.vstack([x, y]))
     for margin in (0.02, 0.3, 0.7):
-        result = equivalence_test(x, y, margin=margin, measure="distance", bandwidth=1.3, gram="dense", rng=0)
-        np.testing.assert_allclose((result.estimate, *result), naive.distance_test(gram, 6, margin), rtol=1e-6)
+        result = equivalence_test(
+            x, y, margin=margin, measure="distance", bandwidth=1.3, gram="dense", rng=0
+        )
+        np.testing.assert_allclose(
+            (result.estimate, *result), naive.distance_test(gram, 6, margin), rtol=1e-6
+        )
     x, y = RNG.normal(size=(2, 7))
     grams = Gaussian(0.8)(x[:, None]), Gaussian(1.1)((x + y)[:, None])
     for margin in (0.05, 0.6):
         result = equivalence_test(
             x, x + y, margin=margin, measure="dependence", bandwidth=[0.8, 1.1], gram="dense", rng=0
         )
-        np.testing.assert_allclose((result.estimate, *result), naive.dependence_test(*grams, margin), rtol=1e-6)
+        np.testing.assert_allclose(
+            (result.estimate, *result), naive.dependence_test(*grams, margin), rtol=1e-6
+        )
 
 
 def limits(measure, confidence, **options):
@@ -82,7 +88,11 @@ ANSWERS = [
     ("dependence", {"kernel": "whitened"}, (0.03840298963, 0.1881299823, 0.2)),
     ("dependence", {"scale": "rank"}, (0.09842189091, 0.2378327673, 0.2)),
     ("distance", {"margin": "shift 0.5"}, (0.01341158045, 0.02109779228, 0.04697797637)),
-    ("distance", {"margin": "shift 0.5", "scale": "rank"}, (0.01269608551, 0.02105563491, 0.04968220897)),
+    (
+        "distance",
+        {"margin": "shift 0.5", "scale": "rank"},
+        (0.01269608551, 0.02105563491, 0.04968220897),
+    ),
     ("distance", {"paired": True, "margin": 0.1}, (2.382388333e-17, 0.002514818687, 0.1)),
     ("distance", {"groups": TEAMS}, (0.02906535558, 0.02651304313, 0.04)),
     ("auc", {"margin": "shift 0.5"}, (1.309321947e-05, 0.4986539577, 0.6695384615)),
@@ -98,7 +108,9 @@ ANSWERS = [
 @pytest.mark.parametrize(("measure", "given", "answer"), ANSWERS)
 def test_answers_are_those_of_the_earlier_test(measure, given, answer):
     other = X + 0.3 * Y[:60] if "paired" in given else other_of(measure)
-    result = equivalence_test(X, other, **{"margin": MARGINS[measure], "rng": 0, **given}, measure=measure)
+    result = equivalence_test(
+        X, other, **{"margin": MARGINS[measure], "rng": 0, **given}, measure=measure
+    )
     assert (result.pvalue, result.upper, result.margin) == pytest.approx(answer, rel=1e-6)
 
 
@@ -114,7 +126,9 @@ def test_a_shift_is_a_margin_as_the_slow_twin_has_it():
     pooled = np.vstack([X, Y])
     moved = pooled + 0.5 * pooled.std(axis=0, ddof=1)
     a, b, c = distance_of(Gaussian(1.5)(np.vstack([pooled, moved])), 130)
-    assert result.margin == pytest.approx(1.0 - 2.0 * c / (a + b), rel=1e-9) and "'shift 0.5'" in str(result.notes)
+    assert result.margin == pytest.approx(
+        1.0 - 2.0 * c / (a + b), rel=1e-9
+    ) and "'shift 0.5'" in str(result.notes)
 
     def shifted(rows):
         rows += 0.5 * rows.std(axis=0, ddof=1)  # which must not reach the data
@@ -124,10 +138,15 @@ def test_a_shift_is_a_margin_as_the_slow_twin_has_it():
         same = equivalence_test(X, Y, margin=margin, measure="distance", bandwidth=1.5, rng=0)
         assert (same.margin, same.pvalue) == pytest.approx((result.margin, result.pvalue))
     mixed = np.random.default_rng(1).permutation(pooled)  # it sees no labels
-    other = equivalence_test(mixed[:60], mixed[60:], margin=shifted, measure="distance", bandwidth=1.5, rng=0)
+    other = equivalence_test(
+        mixed[:60], mixed[60:], margin=shifted, measure="distance", bandwidth=1.5, rng=0
+    )
     assert other.margin == pytest.approx(result.margin, rel=1e-9)
     many = RNG.normal(size=(2, 1500))
-    first, second = (equivalence_test(*many, margin="shift 0.3", measure="distance", rng=0).margin for _ in range(2))
+    first, second = (
+        equivalence_test(*many, margin="shift 0.3", measure="distance", rng=0).margin
+        for _ in range(2)
+    )
     assert first == second > 0.0
 
 
@@ -138,12 +157,20 @@ def test_tables_and_missing_values():
     given = {"margin": 0.1, "measure": "distance"}
     assert equivalence_test(table, other, **given, rng=0).equivalent
     other.loc[3, "dose"] = np.nan
-    assert equivalence_test(table, other, **given, rng=0, nan_policy="omit").test.n_observations == (60, 59)
+    assert equivalence_test(
+        table, other, **given, rng=0, nan_policy="omit"
+    ).test.n_observations == (60, 59)
     with pytest.raises(ValueError, match="categories and missing values cannot be shifted"):
         equivalence_test(table, other.dropna(), margin="shift 0.2", measure="distance", rng=0)
-    x, y = (pd.DataFrame(np.random.default_rng(seed).normal(size=(60, 2)), columns=list("ab")) for seed in (0, 1))
+    x, y = (
+        pd.DataFrame(np.random.default_rng(seed).normal(size=(60, 2)), columns=list("ab"))
+        for seed in (0, 1)
+    )
     for first, second, noted in ((24, 42, True), (19, 42, False)):
-        gaps = [table.assign(a=table["a"].where(np.arange(60) >= gone)) for table, gone in ((x, first), (y, second))]
+        gaps = [
+            table.assign(a=table["a"].where(np.arange(60) >= gone))
+            for table, gone in ((x, first), (y, second))
+        ]
         notes = str(equivalence_test(*gaps, **given, rng=0, nan_policy="indicator").notes)
         assert ("Column 'a' is missing in 40% of X and 70% of Y" in notes) == noted
 
@@ -156,9 +183,15 @@ FLAT = np.eye(40)[0]
     [
         ((np.zeros(30), np.ones(30)), {"measure": "distance", "bandwidth": 1.0}),
         ((FLAT, np.zeros(40)), {"measure": "distance", "bandwidth": 1.0}),
-        ((FLAT, np.zeros(40)), {"measure": "distance", "kernel": "laplacian", "bandwidth": 1.0, "paired": True}),
+        (
+            (FLAT, np.zeros(40)),
+            {"measure": "distance", "kernel": "laplacian", "bandwidth": 1.0, "paired": True},
+        ),
         ((X[:, 0], X[:, 0] + 1.0), {"measure": "distance", "paired": True, "kernel": "linear"}),
-        ((np.r_[np.zeros(7), 1.0], np.r_[0.0, 1.0, np.zeros(6)]), {"measure": "dependence", "bandwidth": 1.0}),
+        (
+            (np.r_[np.zeros(7), 1.0], np.r_[0.0, 1.0, np.zeros(6)]),
+            {"measure": "dependence", "bandwidth": 1.0},
+        ),
         ((FLAT, X[:40, 0]), {"measure": "dependence"}),
         ((X[:4], Y), {"measure": "distance"}),
         ((X[:4], Y[:4]), {"measure": "auc"}),
@@ -167,8 +200,14 @@ FLAT = np.eye(40)[0]
     ],
 )
 def test_where_there_is_no_variance_nothing_is_shown(data, given):
-    result = equivalence_test(*data, margin=0.3 if given["measure"] != "auc" else 0.99, **{"rng": 0, **given})
-    assert (result.pvalue, result.equivalent) == (1.0, False) and np.isnan(result.upper) and np.isnan(result.statistic)
+    result = equivalence_test(
+        *data, margin=0.3 if given["measure"] != "auc" else 0.99, **{"rng": 0, **given}
+    )
+    assert (
+        (result.pvalue, result.equivalent) == (1.0, False)
+        and np.isnan(result.upper)
+        and np.isnan(result.statistic)
+    )
     assert "nothing was shown" in result.notes[-1] and "(no upper limit)" in result.answer
 
 
@@ -197,12 +236,19 @@ def test_messages():
 @pytest.mark.parametrize("measure", MEASURES)
 def test_summary(measure):
     result = equivalence_test(
-        X, other_of(measure), margin=MARGINS[measure], measure=measure, names=("before", "after"), rng=0
+        X,
+        other_of(measure),
+        margin=MARGINS[measure],
+        measure=measure,
+        names=("before", "after"),
+        rng=0,
     )
     text = " ".join(result.summary().split())
     assert result.answer in text and "before" in result.answer and f"{result.pvalue:.4g}" in text
     assert result.to_dict()["kernel"] and result.to_dict()["reject"] is result.equivalent
-    same = equivalence_test(X, other_of(measure), margin=MARGINS[measure], measure=measure, workers=1, rng=0)
+    same = equivalence_test(
+        X, other_of(measure), margin=MARGINS[measure], measure=measure, workers=1, rng=0
+    )
     assert same.pvalue == result.pvalue
 
 
@@ -211,7 +257,9 @@ def test_the_level_at_the_margin_is_held():
     """N(0, 1) and N(1, 1) with bandwidth 1, whose distance is known: of 200 data sets, 99.99 % bound for .05."""
     margin, rng = 1.0 - np.exp(-1.0 / 6.0), np.random.default_rng(11)
     given = {"margin": margin, "measure": "distance", "bandwidth": 1.0, "workers": 1}
-    results = [equivalence_test(rng.normal(size=50), rng.normal(1.0, 1.0, 50), **given) for _ in range(200)]
+    results = [
+        equivalence_test(rng.normal(size=50), rng.normal(1.0, 1.0, 50), **given) for _ in range(200)
+    ]
     rejected = sum(result.reject() for result in results)
     assert stats.binom(200, 0.05).ppf(0.00005) <= rejected <= stats.binom(200, 0.05).ppf(0.99995)
     assert np.mean([result.estimate for result in results]) == pytest.approx(margin, abs=0.02)

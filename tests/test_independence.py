@@ -39,7 +39,13 @@ L = naive_kernels.gaussian(Y, Y, WIDTHS[1])
 WIDE = {"bandwidth_x": WIDTHS[0], "bandwidth_y": WIDTHS[1]}
 WEIGHTED = [
     *(KME(), SKMSE(), SKMSE(rule="plugin"), SKMSE(alpha=0.3), SKMSE(decay=(2.0, 1.5))),
-    *(FKMSE(loo="deletion"), FKMSE(loo="paper"), FKMSE(loo="averaged"), FKMSE(lam=0.2), FKMSE(lam_cov=0.3)),
+    *(
+        FKMSE(loo="deletion"),
+        FKMSE(loo="paper"),
+        FKMSE(loo="averaged"),
+        FKMSE(lam=0.2),
+        FKMSE(lam_cov=0.3),
+    ),
     *(IteratedTikhonov(), IteratedTikhonov(lam=0.2, t=2), Landweber(), Landweber(t=6)),
     *(NuMethod(loo="paper"), NuMethod(nu=0.5), NuMethod(t=3)),
     *(TSVD(), TSVD(rule="gcv"), TSVD(m=3), TSVD(threshold=0.05)),
@@ -57,7 +63,9 @@ def test_the_operator_is_refitted_for_every_pairing():
         result = pair_test(X[:n], Y[:n], estimator, **WIDE, n_resamples=2)
         refit = lambda M, estimator=estimator: refits.weights(estimator, M)  # noqa: E731
         expected = [naive_tests.cose(K[:n, :n], L[:n, :n], refit, pi) for pi in pairings(n, 2)]
-        np.testing.assert_allclose(values(result), expected, rtol=1e-7, atol=1e-11, err_msg=repr(estimator))
+        np.testing.assert_allclose(
+            values(result), expected, rtol=1e-7, atol=1e-11, err_msg=repr(estimator)
+        )
 
 
 def test_both_forms_of_hsic():
@@ -90,7 +98,9 @@ def test_marginalised_margins():
             smoothed.append(naive_kernels.corrupted(Z, Z, width**2, 2 * e))
         for form, statistic in FORMS.items():
             result = pair_test(x, y, estimator, **WIDE, form=form)
-            expected = [statistic(smoothed[0], smoothed[1][np.ix_(pi, pi)]) for pi in pairings(7, 4)]
+            expected = [
+                statistic(smoothed[0], smoothed[1][np.ix_(pi, pi)]) for pi in pairings(7, 4)
+            ]
             np.testing.assert_allclose(values(result), expected, rtol=1e-5, atol=1e-9)
 
 
@@ -99,13 +109,19 @@ def test_other_kernels():
     kernels = {"kernel_x": Linear(), "kernel_y": Laplacian(0.8) + Polynomial(degree=2, offset=1)}
     for estimator in (KME(), SKMSE(), FKMSE(), NuMethod(), TSVD()):
         refit = lambda M, estimator=estimator: refits.weights(estimator, M)  # noqa: E731
-        expected = [naive_tests.cose(naive_kernels.linear(X, X), second, refit, pi) for pi in pairings(9, 4)]
-        np.testing.assert_allclose(values(pair_test(X, Y, estimator, **kernels)), expected, rtol=1e-6, atol=1e-9)
+        expected = [
+            naive_tests.cose(naive_kernels.linear(X, X), second, refit, pi) for pi in pairings(9, 4)
+        ]
+        np.testing.assert_allclose(
+            values(pair_test(X, Y, estimator, **kernels)), expected, rtol=1e-6, atol=1e-9
+        )
 
 
 def test_each_variable_has_the_median_bandwidth_of_its_own():
     result = pair_test(X, Y, n_resamples=0)
-    assert result.bandwidth == pytest.approx([naive_kernels.median_bandwidth(Z) for Z in (X, Y)], rel=1e-12)
+    assert result.bandwidth == pytest.approx(
+        [naive_kernels.median_bandwidth(Z) for Z in (X, Y)], rel=1e-12
+    )
     assert result.kernel == (Gaussian(result.bandwidth[0]), Gaussian(result.bandwidth[1]))
 
 
@@ -119,16 +135,22 @@ def test_the_statistic_is_the_squared_norm_of_the_estimate_in_any_order():
         assert estimate.weights.shape == (9,)
         for pair in ((Y, X), (X[order], Y[order])):
             other = pair_test(*pair, estimator, n_resamples=0)
-            assert other.statistic == pytest.approx(result.statistic, rel=1e-7, abs=1e-12), estimator
+            assert other.statistic == pytest.approx(result.statistic, rel=1e-7, abs=1e-12), (
+                estimator
+            )
 
 
 def test_units_do_not_matter():
-    for name, (a, b) in itertools.product(ESTIMATORS, ((1e-6, 1.0), (1.0, 1e5), (1e4, 1e-3), (2.0**20, 2.0**-20))):
+    for name, (a, b) in itertools.product(
+        ESTIMATORS, ((1e-6, 1.0), (1.0, 1e5), (1e4, 1e-3), (2.0**20, 2.0**-20))
+    ):
         result = pair_test(X, Y, name, n_resamples=39)
         other = pair_test(a * X + 3 * a, b * Y - 7 * b, name, n_resamples=39)
         assert other.pvalue == result.pvalue, name
         np.testing.assert_allclose(values(other), values(result), rtol=1e-6, atol=1e-10)
-        assert other.bandwidth == pytest.approx((a * result.bandwidth[0], b * result.bandwidth[1]), rel=1e-9)
+        assert other.bandwidth == pytest.approx(
+            (a * result.bandwidth[0], b * result.bandwidth[1]), rel=1e-9
+        )
 
 
 def test_exhaustive_p_values():
@@ -137,7 +159,9 @@ def test_exhaustive_p_values():
         result = pair_test(X[:n], Y[:n], estimator, **WIDE, n_resamples=np.inf)
         refit = lambda M, estimator=estimator: refits.weights(estimator, M)  # noqa: E731
         expected = refits.pairing_values(K[:n, :n], L[:n, :n], refit)
-        np.testing.assert_allclose(result.null_distribution, expected, rtol=1e-6, atol=1e-10, err_msg=repr(estimator))
+        np.testing.assert_allclose(
+            result.null_distribution, expected, rtol=1e-6, atol=1e-10, err_msg=repr(estimator)
+        )
         assert result.pvalue == np.mean(expected >= expected[0] - 1e-9)
         assert (result.exact, result.n_resamples) == (True, factorial(n))
 
@@ -151,7 +175,12 @@ def test_p_values_of_scipy():
             order = order.astype(int)
             return twin(grams[0], grams[1][np.ix_(order, order)])
 
-        options = {"permutation_type": "pairings", "n_resamples": np.inf, "alternative": "greater", "vectorized": False}
+        options = {
+            "permutation_type": "pairings",
+            "n_resamples": np.inf,
+            "alternative": "greater",
+            "vectorized": False,
+        }
         expected = stats.permutation_test((np.arange(n),), statistic, **options)
         assert result.statistic == pytest.approx(expected.statistic, rel=1e-10)
         assert result.pvalue == pytest.approx(expected.pvalue, rel=1e-12)
@@ -159,7 +188,10 @@ def test_p_values_of_scipy():
 
 def test_enumeration_starts_when_the_resamples_suffice():
     below, at = (pair_test(X[:5], Y[:5], n_resamples=count) for count in (119, 120))
-    assert (below.exact, below.n_resamples) == (False, 119) and (at.exact, at.n_resamples) == (True, 120)
+    assert (below.exact, below.n_resamples) == (False, 119) and (at.exact, at.n_resamples) == (
+        True,
+        120,
+    )
     assert at.statistic == at.null_distribution[0]
 
 

@@ -61,7 +61,9 @@ def test_rule(monkeypatch):
     monkeypatch.setattr(_machine_code, "_on_disk", lambda name: False)
     monkeypatch.setattr(_machine_code, "_IN_USE", set())
     dear = LOOPS["permutations.draw_loops"]["shuffle"]
-    assert compiled_loop("shuffle", 1, 0.9 * dear) is None  # numpy takes less time than the compiler
+    assert (
+        compiled_loop("shuffle", 1, 0.9 * dear) is None
+    )  # numpy takes less time than the compiler
     assert compiled_loop("shuffle", 2, 0.9 * dear) is not None
     with one_run(1000):  # all permutations count, and the first choice holds for the others
         assert compiled_loop("shuffle", 10, 1e-4 * dear) is None
@@ -97,8 +99,14 @@ assert "numba" not in sys.modules
 
 
 def fresh(code, folder, **environment):
-    where = {**os.environ, "NUMBA_CACHE_DIR": str(folder), "PYTHONPATH": str(Path(shrinktest.__file__).parents[1])}
-    done = subprocess.run([sys.executable, "-c", code], env=where | environment, capture_output=True, text=True)
+    where = {
+        **os.environ,
+        "NUMBA_CACHE_DIR": str(folder),
+        "PYTHONPATH": str(Path(shrinktest.__file__).parents[1]),
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=where | environment, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -158,7 +166,16 @@ def pieces(pace, seconds, number):
 
 
 def test_pieces_grow_while_they_are_short():
-    assert pieces(_Pace(4096), lambda rows, _: 1e-5 * rows, 8) == [1, 8, 64, 512, 4096, 4096, 4096, 4096]
+    assert pieces(_Pace(4096), lambda rows, _: 1e-5 * rows, 8) == [
+        1,
+        8,
+        64,
+        512,
+        4096,
+        4096,
+        4096,
+        4096,
+    ]
 
 
 def test_pieces_grow_while_that_makes_rows_faster():
@@ -187,5 +204,10 @@ def test_pieces_do_not_change_the_answer():
         lambda labels: np.concatenate([slow(labels[i : i + 1]) for i in range(len(labels))]), draws
     )
     for workers in (1, 3):
-        assert np.array_equal(null_distribution(slow, draws, workers=workers).values, expected.values)
-    assert two_sample_test(x, y, rng=0, workers=1).pvalue == two_sample_test(x, y, rng=0, workers=3).pvalue
+        assert np.array_equal(
+            null_distribution(slow, draws, workers=workers).values, expected.values
+        )
+    assert (
+        two_sample_test(x, y, rng=0, workers=1).pvalue
+        == two_sample_test(x, y, rng=0, workers=3).pvalue
+    )

@@ -37,11 +37,14 @@ from shrinktest import (
 )
 from shrinktest._parallel import parallel_for, single_blas_thread
 from shrinktest.estimators import ESTIMATORS
-from shrinktest.kernels import distance
+from shrinktest.kernels import distance_kernel
 
 TIMEOUT = 120  # seconds; a pool that hangs must not hang the tests
 ENVIRONMENT = dict(os.environ)  # as it was before any test ran here
-X, Y = np.random.default_rng(0).normal(size=(12, 3)), np.random.default_rng(1).normal(0.5, size=(9, 3))
+X, Y = (
+    np.random.default_rng(0).normal(size=(12, 3)),
+    np.random.default_rng(1).normal(0.5, size=(9, 3)),
+)
 
 
 def likeness(gram):
@@ -50,7 +53,10 @@ def likeness(gram):
 
 
 CASES = [
-    *((two_sample_test, X, Y, name) for name in (*ESTIMATORS, MKME(tuning="sample"), MMKME(tuning="joint"))),
+    *(
+        (two_sample_test, X, Y, name)
+        for name in (*ESTIMATORS, MKME(tuning="sample"), MMKME(tuning="joint"))
+    ),
     *((independence_test, X[:, :1], X[:, 1:], name) for name in ESTIMATORS),
     (two_sample_test, X, Y, likeness),
     (two_sample_test, X[:9], Y, FKMSE(lam_cov=0.2)),
@@ -102,7 +108,11 @@ def test_four_threads_at_once_get_the_answers_of_one():
         order = np.roll(np.arange(len(CASES)), 3 * thread)  # every thread at another estimator
         together.wait(TIMEOUT)
         results = {k: answer(CASES[k], workers=1 + thread % 3) for k in order}
-        return [CASES[k][0].__name__ + f" {CASES[k][3]}" for k in order if not same(results[k], expected[k])]
+        return [
+            CASES[k][0].__name__ + f" {CASES[k][3]}"
+            for k in order
+            if not same(results[k], expected[k])
+        ]
 
     with ThreadPoolExecutor(4) as pool:
         assert [differ for differ in pool.map(work, range(4), timeout=TIMEOUT) if differ] == []
@@ -124,14 +134,20 @@ class Watched(Kernel):
         return X @ Y.T
 
 
-@pytest.mark.parametrize(("observations", "held"), [(78, False), (80, True), (2000, True), (2002, False)])
+@pytest.mark.parametrize(
+    ("observations", "held"), [(78, False), (80, True), (2000, True), (2002, False)]
+)
 def test_matrices_of_few_observations_are_for_one_thread(observations, held):
     x, half = np.random.default_rng(0).normal(size=(observations, 1)), observations // 2
     with threadpool_limits(3, user_api="blas"):
         for test in (
-            lambda kernel: two_sample_test(x[:half], x[half:], kernel=kernel, n_resamples=19, rng=0),
+            lambda kernel: two_sample_test(
+                x[:half], x[half:], kernel=kernel, n_resamples=19, rng=0
+            ),
             lambda kernel: independence_test(x, x**2, kernel_x=kernel, n_resamples=19, rng=0),
-            lambda kernel: two_sample_test_columns(x[:half], x[half:], kernel=kernel, n_resamples=19, rng=0),
+            lambda kernel: two_sample_test_columns(
+                x[:half], x[half:], kernel=kernel, n_resamples=19, rng=0
+            ),
         ):
             kernel = Watched()
             test(kernel)
@@ -282,9 +298,9 @@ def test_threads_share_the_rows_of_a_gram_matrix(monkeypatch):
         for kernel in (Gaussian(0.7), Laplacian([0.5, 2.0]), 3.0 * Gaussian([0.5, 2.0])):
             full = kernel(X, X.copy())
             for block, worth in ((1, np.inf), (1, -1.0), (2**20, -1.0)):
-                monkeypatch.setattr(distance, "_BLOCK", block)
-                monkeypatch.setattr(distance, "_FEWEST", fewest)
-                monkeypatch.setattr(distance, "_WORTH_THREADS", worth)
+                monkeypatch.setattr(distance_kernel, "_BLOCK", block)
+                monkeypatch.setattr(distance_kernel, "_FEWEST", fewest)
+                monkeypatch.setattr(distance_kernel, "_WORTH_THREADS", worth)
                 for workers in (1, 2, 5):
                     gram = kernel.gram_matrix(X, workers)
                     np.testing.assert_array_equal(gram, gram.T)
@@ -323,7 +339,12 @@ print(sum(loop.stats.cache_hits.values()), sum(loop.stats.cache_misses.values())
 def run(folder, cache, code=PROGRAM):
     where = {**os.environ, "NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": str(folder)}
     done = subprocess.run(
-        [sys.executable, "-c", code], env=where, capture_output=True, text=True, check=True, cwd=Path(cache).anchor
+        [sys.executable, "-c", code],
+        env=where,
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=Path(cache).anchor,
     )
     return done.stdout.strip(), done.stderr
 
@@ -335,7 +356,9 @@ def test_machine_code_is_found_by_other_environments_and_not_after_a_change(tmp_
     for name in ("one", "two", "changed"):
         shutil.copytree(Path(shrinktest.__file__).parent, tmp_path / name / "shrinktest")
         if name == "changed":
-            with open(tmp_path / name / "shrinktest" / "permutations" / "draw_loops.py", "a") as file:
+            with open(
+                tmp_path / name / "shrinktest" / "permutations" / "draw_loops.py", "a"
+            ) as file:
                 file.write("# changed\n")
         answers.append(run(tmp_path / name, tmp_path / "cache"))
     line = _jit._Waiting.message

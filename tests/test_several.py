@@ -53,10 +53,14 @@ def halved(gram):
 def test_enumerated_partitions_are_all_labellings_without_their_duplicates(sizes):
     scheme = Labels(tuple(sizes), symmetric=True)
     rows = np.array(list(scheme.all()))
-    assert len(rows) == scheme.distinct and np.array_equal(rows[0], np.repeat(np.arange(len(sizes)), sizes))
+    assert len(rows) == scheme.distinct and np.array_equal(
+        rows[0], np.repeat(np.arange(len(sizes)), sizes)
+    )
 
     def unnamed(labels):
-        return frozenset(frozenset(np.flatnonzero(np.asarray(labels) == p).tolist()) for p in range(len(sizes)))
+        return frozenset(
+            frozenset(np.flatnonzero(np.asarray(labels) == p).tolist()) for p in range(len(sizes))
+        )
 
     partitions = [unnamed(row) for row in rows]
     assert len(set(partitions)) == len(partitions)
@@ -66,11 +70,27 @@ def test_enumerated_partitions_are_all_labellings_without_their_duplicates(sizes
 
 def test_statistic_of_every_partition_is_its_twin():
     sizes, K = (3, 4, 2), Gaussian(0.9)(POINTS[:9])
-    estimators = [KME(), SKMSE(tuning="sample"), FKMSE(tuning="sample"), IteratedTikhonov(tuning="sample"), halved]
+    estimators = [
+        KME(),
+        SKMSE(tuning="sample"),
+        FKMSE(tuning="sample"),
+        IteratedTikhonov(tuning="sample"),
+        halved,
+    ]
     rows = np.array(list(Labels(sizes, symmetric=True).all()))
-    for estimator, comparison, weights in itertools.product(estimators, ("pairs", "pooled"), ("sizes", "equal")):
-        options = {"estimator": estimator, "comparison": comparison, "weights": weights, "form": "biased", "workers": 1}
-        result = k_sample_test(*split(*sizes), **options, kernel=Gaussian(0.9), n_resamples=np.inf, alpha=0.5)
+    for estimator, comparison, weights in itertools.product(
+        estimators, ("pairs", "pooled"), ("sizes", "equal")
+    ):
+        options = {
+            "estimator": estimator,
+            "comparison": comparison,
+            "weights": weights,
+            "form": "biased",
+            "workers": 1,
+        }
+        result = k_sample_test(
+            *split(*sizes), **options, kernel=Gaussian(0.9), n_resamples=np.inf, alpha=0.5
+        )
         assert result.exact and len(rows) == result.n_resamples == 1260
         weigh = estimator if callable(estimator) else estimator.weights
         for b in range(0, len(rows), 180):
@@ -91,7 +111,9 @@ def test_unbiased_form_is_its_twin():
 
 def test_statistic_with_one_amount_for_all_is_that_of_the_estimates():
     for estimator in ("skmse", "fkmse", "landweber", "tsvd"):
-        result = k_sample_test(*split(4, 9, 6), estimator=estimator, form="biased", n_resamples=9, alpha=0.2, rng=0)
+        result = k_sample_test(
+            *split(4, 9, 6), estimator=estimator, form="biased", n_resamples=9, alpha=0.2, rng=0
+        )
         assert result.tuning == "joint"
         n, e = result.n_observations, result.estimates
         pairs = [(0, 1), (0, 2), (1, 2)]
@@ -103,21 +125,33 @@ def test_two_samples_are_the_two_sample_test():
     for estimator, form in itertools.product([*ESTIMATORS, halved], ("biased", "unbiased")):
         options = {"estimator": estimator, "form": form, "n_resamples": 19, "rng": 2, "workers": 1}
         for sizes in ((8, 8), (7, 10)):
-            two_sample, k_sample = two_sample_test(*split(*sizes), **options), k_sample_test(*split(*sizes), **options)
+            two_sample, k_sample = (
+                two_sample_test(*split(*sizes), **options),
+                k_sample_test(*split(*sizes), **options),
+            )
             assert two_sample.pvalue == k_sample.pvalue, options
-            assert np.allclose(two_sample.null_distribution, k_sample.null_distribution, rtol=1e-9, atol=1e-12)
+            assert np.allclose(
+                two_sample.null_distribution, k_sample.null_distribution, rtol=1e-9, atol=1e-12
+            )
     x, y = split(12, 9)
-    for design in ({"blocks": np.arange(21) % 3}, {"groups": np.r_[np.arange(12) // 2, 10 + np.arange(9) // 2]}):
+    for design in (
+        {"blocks": np.arange(21) % 3},
+        {"groups": np.r_[np.arange(12) // 2, 10 + np.arange(9) // 2]},
+    ):
         k_sample, two_sample = (
             test(x, y, **design, rng=0, n_resamples=99) for test in (k_sample_test, two_sample_test)
         )
-        assert k_sample.pvalue == two_sample.pvalue and k_sample.restriction == two_sample.restriction
+        assert (
+            k_sample.pvalue == two_sample.pvalue and k_sample.restriction == two_sample.restriction
+        )
         assert np.allclose(k_sample.null_distribution, two_sample.null_distribution)
 
 
 def test_coordinates_and_gram_matrix_give_one_answer():
     rng = np.random.default_rng(1)
-    for estimator, count in itertools.product(("kme", "skmse", "mkme"), (3, 150)):  # a tile of sums has 64 columns
+    for estimator, count in itertools.product(
+        ("kme", "skmse", "mkme"), (3, 150)
+    ):  # a tile of sums has 64 columns
         samples = [rng.normal(size=n) for n in (count, count + 1, 2 * count)]
         dense, factor = (
             k_sample_test(*samples, estimator=estimator, gram=gram, n_resamples=19, rng=0)
@@ -129,8 +163,13 @@ def test_coordinates_and_gram_matrix_give_one_answer():
 
 def test_pairs_and_pooled_are_one_test_for_the_standard_mean_weighted_by_sizes():
     options = {"form": "biased", "n_resamples": 99, "rng": 0}
-    pairs, pooled = (k_sample_test(*split(6, 9, 5), comparison=c, **options) for c in ("pairs", "pooled"))
-    assert np.ptp(pairs.null_distribution / pooled.null_distribution) < 1e-9 and pairs.pvalue == pooled.pvalue
+    pairs, pooled = (
+        k_sample_test(*split(6, 9, 5), comparison=c, **options) for c in ("pairs", "pooled")
+    )
+    assert (
+        np.ptp(pairs.null_distribution / pooled.null_distribution) < 1e-9
+        and pairs.pvalue == pooled.pvalue
+    )
 
 
 def test_exhaustive_null_agrees_with_brute_force():
@@ -138,7 +177,9 @@ def test_exhaustive_null_agrees_with_brute_force():
         tuned, K = tuned_by(name, "sample"), Gaussian(0.8)(POINTS[: sum(sizes)])
         options = {"kernel": Gaussian(0.8), "form": "biased", "n_resamples": np.inf, "alpha": 0.5}
         result = k_sample_test(*split(*sizes), estimator=tuned, **options)
-        expected = p_k_sample(K, sizes, lambda K, parts, tuned=tuned: dispersion(K, parts, tuned.weights), 1e-11)
+        expected = p_k_sample(
+            K, sizes, lambda K, parts, tuned=tuned: dispersion(K, parts, tuned.weights), 1e-11
+        )
         assert result.exact and np.isclose(result.pvalue, expected)
 
 
@@ -154,7 +195,9 @@ CASES = [  # sizes, blocks, groups
 
 def allowed(sizes, blocks, groups):
     """All labellings that moving whole groups to places of groups as large in their block can give."""
-    units = [[i for i, name in enumerate(groups) if name == group] for group in dict.fromkeys(groups)]
+    units = [
+        [i for i, name in enumerate(groups) if name == group] for group in dict.fromkeys(groups)
+    ]
     labels = [p for p, n in enumerate(sizes) for _ in range(n)]
     kinds = [(blocks[unit[0]], len(unit)) for unit in units]
     every = set()
@@ -170,7 +213,9 @@ def allowed(sizes, blocks, groups):
 
 def restricted(case):
     sizes, blocks, groups = case
-    units = ExchangeableUnits.of(np.array([ord(name) for name in blocks]), np.array([ord(name) for name in groups]))
+    units = ExchangeableUnits.of(
+        np.array([ord(name) for name in blocks]), np.array([ord(name) for name in groups])
+    )
     return UnitLabels(units, "as told", sizes, symmetric=True)
 
 
@@ -180,7 +225,11 @@ def test_restricted_partitions_are_all_there_are_up_to_names_of_samples_and_unif
         rows = [tuple(row.tolist()) for row in scheme.all()]
         assert rows[0] == tuple(np.repeat(np.arange(3), case[0]))
         assert len(rows) == len(set(rows)) == scheme.distinct and set(rows) <= every
-        named = {tuple(names[p] for p in row) for row in rows for names in itertools.permutations(range(3))}
+        named = {
+            tuple(names[p] for p in row)
+            for row in rows
+            for names in itertools.permutations(range(3))
+        }
         assert named & every == every
         counts = dict.fromkeys(sorted(every), 0)
         for row in scheme.draw(np.random.default_rng(0), len(every) * 200).tolist():
@@ -196,9 +245,12 @@ def test_every_restricted_partition_as_the_data_is_rejected_as_often_as_it_may(c
     for row in allowed(*case):
         places = [np.flatnonzero(np.array(row) == p) for p in range(len(sizes))]
         design = {
-            k: [[text[i] for i in at] for at in places] for k, text in zip(("blocks", "groups"), labels, strict=True)
+            k: [[text[i] for i in at] for at in places]
+            for k, text in zip(("blocks", "groups"), labels, strict=True)
         }
-        result = k_sample_test(*(points[at] for at in places), **design, n_resamples=np.inf, alpha=0.6, **options)
+        result = k_sample_test(
+            *(points[at] for at in places), **design, n_resamples=np.inf, alpha=0.6, **options
+        )
         pvalues.append(result.pvalue)
     for level in np.unique(pvalues):
         assert np.mean(np.array(pvalues) <= level) <= level + 1e-12
@@ -207,18 +259,24 @@ def test_every_restricted_partition_as_the_data_is_rejected_as_often_as_it_may(c
 
 def test_neither_the_order_of_the_samples_nor_workers_matter():
     x, y, z = split(2, 2, 3)
-    results = [k_sample_test(*s, n_resamples=np.inf, alpha=0.5) for s in ((x, y, z), (y, x, z), (z, x, y))]
+    results = [
+        k_sample_test(*s, n_resamples=np.inf, alpha=0.5) for s in ((x, y, z), (y, x, z), (z, x, y))
+    ]
     assert len({round(result.pvalue, 12) for result in results}) == 1
     assert np.allclose([r.statistic for r in results], results[0].statistic)
     serial, parallel = (
-        k_sample_test(*split(12, 9, 15), estimator="fkmse", n_resamples=79, rng=4, workers=w) for w in (1, 2)
+        k_sample_test(*split(12, 9, 15), estimator="fkmse", n_resamples=79, rng=4, workers=w)
+        for w in (1, 2)
     )
     assert np.array_equal(serial.null_distribution, parallel.null_distribution)
 
 
 def test_refusals_name_the_argument():
     three, pair = split(5, 5, 5), Ensemble([Candidate("kme", ("gaussian", "laplacian"))])
-    frames = pd.DataFrame({"a": [1.0, 2.0], "b": [0.0, 1.0]}), pd.DataFrame({"a": [1.0, 2.0], "c": [0.0, 1.0]})
+    frames = (
+        pd.DataFrame({"a": [1.0, 2.0], "b": [0.0, 1.0]}),
+        pd.DataFrame({"a": [1.0, 2.0], "c": [0.0, 1.0]}),
+    )
     for samples, options, name in (
         (three[:1], {}, "two samples"),
         ([[1.0, 2.0], [3.0]], {}, r"samples\[1\]"),
@@ -286,8 +344,12 @@ def test_every_estimator_is_applied_to_the_features():
         for second, third in shuffles:
             psi = without_main_effects([variables[0], variables[1][second], variables[2][third]])
             values.append(np.square(weigh(psi @ psi.T) @ psi).sum())
-        assert np.allclose([result.statistic, *result.null_distribution], values, rtol=1e-7, atol=1e-12)
-        assert callable(estimator) or np.isclose(result.estimates[0].norm2(), result.statistic, atol=1e-12)
+        assert np.allclose(
+            [result.statistic, *result.null_distribution], values, rtol=1e-7, atol=1e-12
+        )
+        assert callable(estimator) or np.isclose(
+            result.estimates[0].norm2(), result.statistic, atol=1e-12
+        )
 
 
 def test_two_variables_are_the_independence_test():
@@ -299,17 +361,29 @@ def test_two_variables_are_the_independence_test():
     rng = np.random.default_rng(0)  # features may lie as far from zero as they like
     x = rng.normal(size=40)
     y = x + 0.1 * rng.normal(size=40)
-    for kernel, offset in (("linear", 0.0), ("linear", 1e6), ("polynomial", 0.0), ("polynomial", 1e3)):
+    for kernel, offset in (
+        ("linear", 0.0),
+        ("linear", 1e6),
+        ("polynomial", 0.0),
+        ("polynomial", 1e3),
+    ):
         options = {"rng": 0, "n_resamples": 199, "max_memory": float("inf")}
         joint = joint_independence_test(x + offset, y + offset, kernels=kernel, **options)
-        pair = independence_test(x + offset, y + offset, kernel_x=kernel, kernel_y=kernel, **options)
+        pair = independence_test(
+            x + offset, y + offset, kernel_x=kernel, kernel_y=kernel, **options
+        )
         assert joint.pvalue == pair.pvalue == 0.005
         assert joint.statistic == pytest.approx(pair.statistic, rel=1e-6)
 
 
 def test_exhaustive_null_of_variables():
     for estimator in (KME(), FKMSE()):
-        options = {"bandwidths": WIDTHS, "estimator": estimator, "n_resamples": np.inf, "alpha": 0.5}
+        options = {
+            "bandwidths": WIDTHS,
+            "estimator": estimator,
+            "n_resamples": np.inf,
+            "alpha": 0.5,
+        }
         result = joint_independence_test(X[:3], Y[:3], Z[:3], **options)
 
         def statistic(K, estimator=estimator):
@@ -325,7 +399,10 @@ def test_exhaustive_null_of_variables():
 
 def test_parity_is_found_where_pairs_see_nothing():
     x, y = np.random.default_rng(0).choice([-1.0, 1.0], size=(2, 80))
-    assert joint_independence_test(x, y, x * y, rng=0, kernels="gaussian", n_resamples=99).pvalue == 0.01
+    assert (
+        joint_independence_test(x, y, x * y, rng=0, kernels="gaussian", n_resamples=99).pvalue
+        == 0.01
+    )
 
 
 def test_workers_units_and_missing_rows():

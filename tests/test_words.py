@@ -36,7 +36,10 @@ from shrinktest.risk import loss_path, risk_study
 
 X, Y = np.random.default_rng(0).normal(size=(2, 12, 2))
 VERBS = [
-    *(partial(test, X, Y) for test in (two_sample_test, k_sample_test, independence_test, joint_independence_test)),
+    *(
+        partial(test, X, Y)
+        for test in (two_sample_test, k_sample_test, independence_test, joint_independence_test)
+    ),
     *(partial(test, X, Y) for test in (two_sample_test_columns, independence_matrix)),
     partial(check_level, lambda x, y: 0.5, X, Y, rng=0),
     partial(permutation_test, lambda row: 0.0, 12),
@@ -53,7 +56,9 @@ def test_what_arguments_are_called_elsewhere(verb):
     with pytest.raises(TypeError, match="unexpected keyword argument 'nonsense'"):
         verb(nonsense=1)
     if name != "check_level":
-        with pytest.raises(TypeError, match=f"{name} has no argument n_permutations=; it is n_resamples= here"):
+        with pytest.raises(
+            TypeError, match=f"{name} has no argument n_permutations=; it is n_resamples= here"
+        ):
             verb(n_permutations=99)
 
 
@@ -71,7 +76,9 @@ def test_what_arguments_are_called_elsewhere(verb):
     ],
 )
 def test_one_of_several_and_several_of_one(verb, given, meant):
-    with pytest.raises(TypeError, match=f"{verb.func.__name__} has no argument {given}=; it is {meant}= here"):
+    with pytest.raises(
+        TypeError, match=f"{verb.func.__name__} has no argument {given}=; it is {meant}= here"
+    ):
         verb(**{given: 0.05})
 
 
@@ -90,9 +97,18 @@ def test_what_kernels_are_called_elsewhere():
             lambda: two_sample_test(X, Y, estimator=lambda: 1),
             r"-> weights \(n,\), and is called with 1 argument",
         ),
-        (lambda: two_sample_test(X, Y, kernel=lambda x: 1), r"\(X, Y\) -> Gram matrix, and is called with 2 arguments"),
-        (lambda: permutation_test(lambda a, b: 1, 9), r"permutation \(n,\) -> number, and is called with 1 argument"),
-        (lambda: permutation_test(lambda: 1, 9, vectorized=True), r"permutations \(B, n\) -> numbers \(B,\), and"),
+        (
+            lambda: two_sample_test(X, Y, kernel=lambda x: 1),
+            r"\(X, Y\) -> Gram matrix, and is called with 2 arguments",
+        ),
+        (
+            lambda: permutation_test(lambda a, b: 1, 9),
+            r"permutation \(n,\) -> number, and is called with 1 argument",
+        ),
+        (
+            lambda: permutation_test(lambda: 1, 9, vectorized=True),
+            r"permutations \(B, n\) -> numbers \(B,\), and",
+        ),
         (
             lambda: check_level(lambda x: 1, X, Y, rng=0),
             r"test must be a function \(X, Y\) -> p-value, and is called with 2",
@@ -147,11 +163,21 @@ def test_lists_of_different_lengths_and_arrays_are_refused_by_name():
         (lambda: independence_matrix(FIRST, bandwidth_x=RAGGED, **FEW), "bandwidth_x"),
         (lambda: independence_test(FIRST[:, 0], SECOND[:, 0], given=RAGGED, **FEW), "given"),
         (lambda: independence_matrix(FIRST, given=RAGGED, **FEW), "given"),
-        (lambda: two_sample_test(FIRST, SECOND, covariates=(RAGGED, RAGGED), **FEW), "covariates of X"),
+        (
+            lambda: two_sample_test(FIRST, SECOND, covariates=(RAGGED, RAGGED), **FEW),
+            "covariates of X",
+        ),
     ):
         with pytest.raises(ValueError, match=f"^{name} "):
             test()
-    several = (two_sample_test, two_sample_test_columns, independence_test, independence_matrix, k_sample_test, compare)
+    several = (
+        two_sample_test,
+        two_sample_test_columns,
+        independence_test,
+        independence_matrix,
+        k_sample_test,
+        compare,
+    )
     for test, name in (
         *((test, name) for test in several for name in ("nan_policy", "gram", "progress")),
         *((test, "paired") for test in (two_sample_test, compare)),
@@ -208,7 +234,9 @@ def test_a_parameter_that_nobody_describes_is_an_error_and_a_missing_docstring_i
     assert documented(undescribed) is undescribed
 
 
-SOURCE = "\n".join(path.read_text(encoding="utf-8") for path in Path(shrinktest.__file__).parent.rglob("*.py"))
+SOURCE = "\n".join(
+    path.read_text(encoding="utf-8") for path in Path(shrinktest.__file__).parent.rglob("*.py")
+)
 
 
 def test_every_code_has_a_short_text_and_is_used():
@@ -220,9 +248,14 @@ def test_every_code_has_a_short_text_and_is_used():
 
 def test_notes_are_filtered_by_their_codes():
     made = note("few-units", where="There are", count=3, units="groups", what="the level", least=10)
-    assert isinstance(made, Note) and made == "There are only 3 groups; the level was measured from 10 on."
     assert (
-        has_code(made, "rounding", "few-units") and not has_code(made, "rounding") and not has_code("text", "rounding")
+        isinstance(made, Note)
+        and made == "There are only 3 groups; the level was measured from 10 on."
+    )
+    assert (
+        has_code(made, "rounding", "few-units")
+        and not has_code(made, "rounding")
+        and not has_code("text", "rounding")
     )
 
 
@@ -256,10 +289,16 @@ def test_right_calls_pass_and_every_public_name_has_a_type(tmp_path):
     """Look at what mypy says of lines of a user's code, in their order."""
     api = pytest.importorskip("mypy.api")
     lines = ["from typing import Any", *(f"import {module}" for module in MODULES)]
-    lines += [f"reveal_type({module}.{name})" for module, namespace in MODULES.items() for name in namespace.__all__]
+    lines += [
+        f"reveal_type({module}.{name})"
+        for module, namespace in MODULES.items()
+        for name in namespace.__all__
+    ]
     lines += [f"{module}.Tset" for module in MODULES]
     lines += ["def lags(X: Any, Y: Any) -> None:"]
-    lines += ["    reveal_type(shrinktest.independence_test(X, Y, lags=[1], block_length='whole').labels)"]
+    lines += [
+        "    reveal_type(shrinktest.independence_test(X, Y, lags=[1], block_length='whole').labels)"
+    ]
     lines.insert(0, "import shrinktest" + RIGHT)
     file = tmp_path / "user.py"
     file.write_text("\n".join(lines), encoding="utf-8")

@@ -16,7 +16,9 @@ def entries(text):
     by_key = {}
     for key, body in re.findall(r"(?ms)^@\w+\{(\w+),\n(.*?)^\}", text):
         fields = dict(re.findall(r"(?m)^\s*(\w+)\s*=\s*\{(.*)\},?\s*$", body))
-        by_key[key] = {name: value.replace("{", "").replace("}", "") for name, value in fields.items()}
+        by_key[key] = {
+            name: value.replace("{", "").replace("}", "") for name, value in fields.items()
+        }
     return by_key
 
 
@@ -24,7 +26,14 @@ def words(entry):
     """An entry as people write it."""
     names = [" ".join(reversed(name.split(", ", 1))) for name in entry["author"].split(" and ")]
     who = " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
-    where = next((entry[name] for name in ("booktitle", "journal", "publisher", "howpublished") if name in entry), "")
+    where = next(
+        (
+            entry[name]
+            for name in ("booktitle", "journal", "publisher", "howpublished")
+            if name in entry
+        ),
+        "",
+    )
     number = f" {entry['volume']}" if "volume" in entry else ""
     number += f", {entry['pages']}" if "pages" in entry else ""
     return f"{who} ({entry['year']}). {entry['title']}. {where}{number}.".replace("--", "–")
@@ -66,7 +75,14 @@ class Keys(SphinxTransform):
             while outer is not None:
                 above.append(outer)
                 outer = outer.parent
-            closed = (nodes.literal, nodes.literal_block, nodes.reference, nodes.title, nodes.raw, nodes.math)
+            closed = (
+                nodes.literal,
+                nodes.literal_block,
+                nodes.reference,
+                nodes.title,
+                nodes.raw,
+                nodes.math,
+            )
             if not pattern.search(text) or any(isinstance(node, closed) for node in above):
                 continue
             parts = pattern.split(text)

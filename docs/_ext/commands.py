@@ -21,9 +21,15 @@ class Commands(SphinxDirective):
     def run(self):
         """Make the sections."""
         program = parser()
-        (commands,) = [action for action in program._actions if isinstance(action, argparse._SubParsersAction)]
+        (commands,) = [
+            action for action in program._actions if isinstance(action, argparse._SubParsersAction)
+        ]
         helps = {choice.dest: choice.help for choice in commands._choices_actions}
-        sections = [command(name, choice, helps[name]) for name, choice in commands.choices.items() if name != "help"]
+        sections = [
+            command(name, choice, helps[name])
+            for name, choice in commands.choices.items()
+            if name != "help"
+        ]
         sections += [printed(line) for line in LISTS]
         for section in sections:
             self.state.document.note_explicit_target(section)

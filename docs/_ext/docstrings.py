@@ -59,7 +59,9 @@ def simplest(app, what, name, obj, options, lines):
     """Show the simplest call of a function, or of what returns a result that can be drawn, below the first sentence."""
     if not (what == "function" or (what == "class" and shown(name))) or "Examples" not in lines:
         return
-    start = next((i for i in range(lines.index("Examples"), len(lines)) if lines[i].startswith(">>>")), None)
+    start = next(
+        (i for i in range(lines.index("Examples"), len(lines)) if lines[i].startswith(">>>")), None
+    )
     if start is None:
         return
     stop, printed = start, False
@@ -69,12 +71,19 @@ def simplest(app, what, name, obj, options, lines):
             break
         printed, stop = printed or not prompt, stop + 1
     first = next((i for i, line in enumerate(lines) if not line.strip()), len(lines))
-    lines[first:first] = ["", *lines[start:stop], *picture(name, obj, lines[start:stop], app.srcdir / "api"), ""]
+    lines[first:first] = [
+        "",
+        *lines[start:stop],
+        *picture(name, obj, lines[start:stop], app.srcdir / "api"),
+        "",
+    ]
 
 
 def setup(app):
     """Register all."""
-    app.connect("autodoc-process-docstring", simplest, priority=100)  # before numpydoc takes the sections apart
+    app.connect(
+        "autodoc-process-docstring", simplest, priority=100
+    )  # before numpydoc takes the sections apart
     app.connect("autodoc-process-docstring", escape)
     app.connect("autodoc-skip-member", skip)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

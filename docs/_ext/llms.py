@@ -7,7 +7,14 @@ from pathlib import Path
 from typing import Any
 
 #: Calls to show; each is explained by its line in the decision list of choosing.md.
-CALLS = ("compare", "two_sample_test", "independence_test", "change_point_test", "result.effect", "solve_sample_size")
+CALLS = (
+    "compare",
+    "two_sample_test",
+    "independence_test",
+    "change_point_test",
+    "result.effect",
+    "solve_sample_size",
+)
 
 
 def plain(text: str) -> str:
@@ -28,7 +35,9 @@ def title_and_sentence(page: str) -> tuple[str, str]:
 
 def pages(docs: Path, index: str) -> list[Path]:
     """Pages in the table of contents of an index page, in its order."""
-    entries = re.search(r"(?s)```\{toctree\}\n(.*?)```", (docs / index).read_text("utf-8"))[1].split("\n")
+    entries = re.search(r"(?s)```\{toctree\}\n(.*?)```", (docs / index).read_text("utf-8"))[
+        1
+    ].split("\n")
     names = [entry.strip() for entry in entries if entry.strip() and not entry.startswith(":")]
     return [path for name in names for path in sorted(docs.glob(f"{name}.md"))]
 
@@ -38,8 +47,13 @@ def contents(docs: Path) -> str:
     readme = (docs.parent / "README.md").read_text("utf-8")
     purpose = plain(readme.split("<!-- first screen -->")[1].strip().split("\n\n")[0])
     install = re.search(r"(?m)^pip install \S+", (docs / "start.md").read_text("utf-8"))[0]
-    decisions = re.findall(r"- ([^\n]+?): \[`([\w.]+)([^`]*)`\]", (docs / "choosing.md").read_text("utf-8"))
-    calls = [next(f"- `{name}{rest}`: {what}" for what, name, rest in decisions if name == call) for call in CALLS]
+    decisions = re.findall(
+        r"- ([^\n]+?): \[`([\w.]+)([^`]*)`\]", (docs / "choosing.md").read_text("utf-8")
+    )
+    calls = [
+        next(f"- `{name}{rest}`: {what}" for what, name, rest in decisions if name == call)
+        for call in CALLS
+    ]
     lines = [
         "# shrinktest",
         "",

@@ -12,15 +12,23 @@ def inline(self, node):
     """Write a formula in a line of text."""
     formula = convert(node.astext(), display="inline")
     long = len(node.astext()) > LONG
-    self.body.append(f'<span class="long-formula" tabindex="0">{formula}</span>' if long else formula)
+    self.body.append(
+        f'<span class="long-formula" tabindex="0">{formula}</span>' if long else formula
+    )
     raise SkipNode
 
 
 def block(self, node):
     """Write a formula on lines of its own, with its number if it has a label; a wide one scrolls, by keys as well."""
-    number = f'<span class="eqno">({get_node_equation_number(self, node)})</span>' if node["number"] else ""
+    number = (
+        f'<span class="eqno">({get_node_equation_number(self, node)})</span>'
+        if node["number"]
+        else ""
+    )
     formula = convert(node.astext(), display="block")
-    self.body.append(f"{self.starttag(node, 'div', CLASS='formula', tabindex='0')}{number}{formula}</div>\n")
+    self.body.append(
+        f"{self.starttag(node, 'div', CLASS='formula', tabindex='0')}{number}{formula}</div>\n"
+    )
     raise SkipNode
 
 

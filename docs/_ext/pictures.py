@@ -11,16 +11,25 @@ from pathlib import Path
 from textwrap import fill
 from unittest.mock import patch
 
-NULL = "result.plot_null()", "Histogram of the statistic under permutations, with the observed and the critical value."
+NULL = (
+    "result.plot_null()",
+    "Histogram of the statistic under permutations, with the observed and the critical value.",
+)
 CELLS = "result.plot()", "A cell for every test with its adjusted p-value; a star where it rejects."
 EACH = "result.plot()", "p-values of the columns, as they are and adjusted."
 COLUMNS = "result.plot()", "Histograms of the column that changed, in both tables."
-CUTS = "result.plot()", "The distance of the rows before and after every cut, with the place of the change."
+CUTS = (
+    "result.plot()",
+    "The distance of the rows before and after every cut, with the place of the change.",
+)
 CHANGES = "result.plot()", "The series with its changes and their intervals."
 NEARER = "result.plot()", "How much further away than the nearest the others are, with intervals."
 BELOW = "result.plot()", "The estimate with its upper limit, beside the margin."
 PAIRS = "effect.plot()", "How well every two samples can be told apart, with intervals."
-LEVELS = "result.plot()", "The share of p-values up to every level, and the band in which uniform ones lie."
+LEVELS = (
+    "result.plot()",
+    "The share of p-values up to every level, and the band in which uniform ones lie.",
+)
 POWERS = "result.plot()", "Power of both tests by sample size, with intervals; dashed, their level."
 SOLVED = "answer.plot()", "Power by number of observations, with the answer and its interval."
 RISKS = "result.plot()", "Risk saved by each estimator in percent, by sample size, with intervals."
@@ -32,7 +41,9 @@ WITNESS = (
 )
 #: By function, and by class of results: the line that draws what the first example found, and what is to be seen.
 DRAWN = {
-    **dict.fromkeys(["two_sample_test", "independence_test", "k_sample_test", "joint_independence_test"], NULL),
+    **dict.fromkeys(
+        ["two_sample_test", "independence_test", "k_sample_test", "joint_independence_test"], NULL
+    ),
     **dict.fromkeys(["permutation_test", "TestResult"], NULL),
     **dict.fromkeys(["two_sample_test_columns", "MultipleTestsResult"], EACH),
     **dict.fromkeys(["power_study", "power.PowerStudyResult"], POWERS),
@@ -112,4 +123,11 @@ def picture(name, obj, example, folder):
     path = Path(folder) / "pictures" / f"{short}.png"
     path.parent.mkdir(parents=True, exist_ok=True)
     save(drawn(obj, example, line), path)
-    return [f">>> {line}", "", f".. image:: /api/pictures/{path.name}", f"   :alt: {seen}", f"   :width: {WIDTH}", ""]
+    return [
+        f">>> {line}",
+        "",
+        f".. image:: /api/pictures/{path.name}",
+        f"   :alt: {seen}",
+        f"   :width: {WIDTH}",
+        "",
+    ]

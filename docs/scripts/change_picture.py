@@ -26,7 +26,13 @@ def main() -> None:
     above.axvline(result.when, color=ORANGE, linewidth=2)
     above.axvspan(*result.when_interval, color=ORANGE, alpha=0.2)
     for rows in (slice(None, result.location), slice(result.location, None)):
-        above.hlines(data["volume"][rows].mean(), years[rows][0], years[rows][-1], color=ORANGE, linestyle="--")
+        above.hlines(
+            data["volume"][rows].mean(),
+            years[rows][0],
+            years[rows][-1],
+            color=ORANGE,
+            linestyle="--",
+        )
     above.set(ylabel="flow at Aswan, 10⁸ m³ a year", title="Did the Nile change, and when?")
     above.spines[["top", "right"]].set_visible(False)
     result.plot(below)

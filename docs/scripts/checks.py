@@ -55,7 +55,9 @@ def studies() -> list[str]:
 def sections() -> Iterator[str]:
     """Every section of a study begins with two or three sentences whose numbers are its values, and a picture."""
     for path in PAGES:
-        for source, section in re.findall(r"(?s)<!-- from (\w+) -->\n(.*?)(?=<!-- from |\Z)", text_of(path)):
+        for source, section in re.findall(
+            r"(?s)<!-- from (\w+) -->\n(.*?)(?=<!-- from |\Z)", text_of(path)
+        ):
             picture = re.search(rf"(?m)^!\[(.+)\]\(figures/{source}\.png\)$", section)
             if source not in studies() or source == "shortcuts":
                 continue
@@ -107,12 +109,17 @@ CONSTANT = re.compile(
 
 def unguarded_numbers() -> Iterator[str]:
     """A sentence with a number and a link to a study is one of ``sentences``, or filled between marks."""
-    of_studies = {path.stem for path in DOCS.glob("*.md") if set(sources(text_of(path))) & {*studies()}} - {"validity"}
+    of_studies = {
+        path.stem for path in DOCS.glob("*.md") if set(sources(text_of(path))) & {*studies()}
+    } - {"validity"}
     linked = re.compile(rf"\]\((?:{'|'.join(of_studies)})\.md")
     for path in DOCS.glob("*.md"):
         if path.stem in {*of_studies, "changelog"}:
             continue
-        guarded = [sentences.plain(text) for text, _ in sentences.SENTENCES.get(f"docs/{path.name}", tuple)()]
+        guarded = [
+            sentences.plain(text)
+            for text, _ in sentences.SENTENCES.get(f"docs/{path.name}", tuple)()
+        ]
         text = MARK.sub("", re.sub(r"(?ms)^```.*?^```$", "", text_of(path)))
         text = re.sub(r"(?ms)^<!--.*?-->", "", text)
         for block in re.split(r"\n\s*\n|\n(?=[|*#-])", text):
@@ -135,7 +142,9 @@ def overview() -> Iterator[str]:
                 yield f"overview: [{paper}] has {count} of {kind}, the items have {numbers}"
     for item in ITEMS:
         verdicts = [verdict for verdict, _ in item.verdicts]
-        unexplained = any(verdict == NOT and "because " not in rest for verdict, rest in item.verdicts)
+        unexplained = any(
+            verdict == NOT and "because " not in rest for verdict, rest in item.verdicts
+        )
         if not verdicts or (NOTHING in verdicts and len(verdicts) > 1) or unexplained:
             yield f"overview: {item.where} needs an outcome, with a reason where it does not reproduce"
         for page in re.findall(r"\((\w+)\.md", item.link):
@@ -162,7 +171,11 @@ def levels_of_shortcuts() -> Iterator[str]:
         if level is not None:
             low, high = binom(row.trials, level).interval(0.999) if level else (0, 0)
         wrong = level is not None and not low <= row.level * row.trials <= high
-        if row.valid * row.trials > binom(row.trials, row.alpha).interval(0.999)[1] or harmful or wrong:
+        if (
+            row.valid * row.trials > binom(row.trials, row.alpha).interval(0.999)[1]
+            or harmful
+            or wrong
+        ):
             yield f"shortcuts: {row.what}, {row.where} has an impossible level"
 
 
@@ -187,10 +200,15 @@ def levels_of_equivalence() -> Iterator[str]:
     enough = rates.loc[rates["n"] < 1000, "trials"].min() >= 2000 and rates["trials"].min() >= 1000
     if set(rates["n"]) != {20, 50, 200, 1000} or not enough:
         yield "equivalence_levels: a size is missing, or data sets are too few"
-    low, high = proportion_confint((rates["rejected"] * rates["trials"]).round(), rates["trials"], method="beta")
+    low, high = proportion_confint(
+        (rates["rejected"] * rates["trials"]).round(), rates["trials"], method="beta"
+    )
     if not np.allclose(rates[["low", "high"]].to_numpy().T, (low, high)):
         yield "equivalence_levels: the intervals are not those of the rates"
     margin = rates["what"] == "at the margin"
     best = rates["reading"] == equivalence_levels.BEST
-    if rates.loc[margin & ~best, "rejected"].max() > 0.08 or rates.loc[margin & best, "rejected"].max() < 0.9:
+    if (
+        rates.loc[margin & ~best, "rejected"].max() > 0.08
+        or rates.loc[margin & best, "rejected"].max() < 0.9
+    ):
         yield "equivalence_levels: the levels are not what the pages say"

@@ -20,7 +20,12 @@ def front() -> ComparisonResult:
     """The result of the code on the front page."""
     names: dict = {}
     with redirect_stdout(StringIO()):
-        exec(re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)[1], names)
+        exec(
+            re.search(
+                r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL
+            )[1],
+            names,
+        )
     return names["result"]
 
 
@@ -30,7 +35,9 @@ def main() -> None:
     import matplotlib
     from matplotlib.figure import Figure
 
-    result = runpy.run_path(str(ROOT / "examples" / "gallery" / "products" / "plot_two_tables.py"))["result"]
+    result = runpy.run_path(str(ROOT / "examples" / "gallery" / "products" / "plot_two_tables.py"))[
+        "result"
+    ]
 
     matplotlib.rcdefaults()  # letters in the gallery are larger
     for name, shown in {"compare": result, "front_compare": front()}.items():

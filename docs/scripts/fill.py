@@ -39,9 +39,15 @@ def values_of(source: str) -> dict:
 
 def section(study, tables) -> str:
     """Return the section of a study that writes all of its prose."""
-    alt = study.alt(tables) if hasattr(study, "alt") else inspect.getdoc(study.chart).splitlines()[0].rstrip(".")
+    alt = (
+        study.alt(tables)
+        if hasattr(study, "alt")
+        else inspect.getdoc(study.chart).splitlines()[0].rstrip(".")
+    )
     picture = f"![{alt}](figures/{study.NAME}.png)"
-    parts = [re.sub(r"(?m)^#", "##", part) for part in study.page(tables)]  # headings, below that of the study
+    parts = [
+        re.sub(r"(?m)^#", "##", part) for part in study.page(tables)
+    ]  # headings, below that of the study
     return "\n\n".join([study.opening(tables), picture, *parts])
 
 
@@ -76,8 +82,14 @@ def draw() -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="write nothing; fail where a page differs from its data")
-    parser.add_argument("--figures", action="store_true", help="also draw the figures of the studies")
+    parser.add_argument(
+        "--check",
+        action="store_true",
+        help="write nothing; fail where a page differs from its data",
+    )
+    parser.add_argument(
+        "--figures", action="store_true", help="also draw the figures of the studies"
+    )
     args = parser.parse_args()
     if args.check:
         wrong = faults()

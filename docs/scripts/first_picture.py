@@ -60,8 +60,12 @@ def main() -> None:
         print(study.summary())
         for label, colour, marker in zip(ESTIMATORS, COLOURS, MARKERS, strict=False):
             curve = study.table[study.table["estimator"] == label]
-            ax.plot(curve["n"], curve["power"], color=colour, marker=marker, markersize=5, label=label)
-            ax.fill_between(curve["n"], curve["low"], curve["high"], color=colour, alpha=0.15, linewidth=0)
+            ax.plot(
+                curve["n"], curve["power"], color=colour, marker=marker, markersize=5, label=label
+            )
+            ax.fill_between(
+                curve["n"], curve["low"], curve["high"], color=colour, alpha=0.15, linewidth=0
+            )
         ax.set(title=title, xlabel="observations in each sample", ylim=(0, 1.02))
         ax.spines[["top", "right"]].set_visible(False)
     panels[0].set_ylabel("power at level .05")

@@ -27,12 +27,23 @@ SHORTCUTS = {
     ("counting > instead of >=", None): "ties not counted, binary data",
     ("rows that are repeated measures", None): "repeated measures taken as independent",
     ("rows that are a time series", None): "time series taken as independent rows",
-    ("S-KMSE tuned once, on the observed split", "bandwidth^2 x 0.02"): "tuned once, narrow bandwidth",
+    (
+        "S-KMSE tuned once, on the observed split",
+        "bandwidth^2 x 0.02",
+    ): "tuned once, narrow bandwidth",
     ("smallest p-value of five bandwidths", None): "smallest p-value of five bandwidths",
     ("p = b/B", "B = 20"): "p = b/B with 20 permutations",
 }
-NAMES = {"MGC (hyppo)": "MGC", "distance covariance (dcor)": "distance covariance", "Dcorr (hyppo)": "Dcorr"}
-RIVALS = {"hyppo MMD": ("s", ORANGE), "frouros MMD": ("^", "#CC79A7"), "scipy permutation_test, MMD": ("v", "#E69F00")}
+NAMES = {
+    "MGC (hyppo)": "MGC",
+    "distance covariance (dcor)": "distance covariance",
+    "Dcorr (hyppo)": "Dcorr",
+}
+RIVALS = {
+    "hyppo MMD": ("s", ORANGE),
+    "frouros MMD": ("^", "#CC79A7"),
+    "scipy permutation_test, MMD": ("v", "#E69F00"),
+}
 RIVALS |= {"dcor energy_test": ("D", "#009E73"), "dcor distance_covariance_test": ("D", "#009E73")}
 RIVALS |= {"hyppo Hsic": ("s", ORANGE), "scipy permutation_test, HSIC": ("v", "#E69F00")}
 
@@ -66,7 +77,14 @@ def level_picture():
     spread = [0.5 * ((i * 0.618034) % 1.0 - 0.5) for i in range(len(level))]
     ax.plot(level, spread, "o", color=BLUE, markersize=3.5, alpha=0.7, label="shrinktest")
     ax.plot(wrong["valid"], range(1, len(wrong) + 1), "o", color=BLUE, markersize=6)
-    ax.plot(wrong["level"], range(1, len(wrong) + 1), "D", color=ORANGE, markersize=7, label="the shortcut")
+    ax.plot(
+        wrong["level"],
+        range(1, len(wrong) + 1),
+        "D",
+        color=ORANGE,
+        markersize=7,
+        label="the shortcut",
+    )
     rows(ax, [f"all tests, {len(level)} settings", *wrong["name"]])
     ax.set(xlabel="false positives at level 0.05", xlim=(0.0, 1.0))
     ax.legend(frameon=False, loc="lower right")
@@ -87,7 +105,9 @@ def power_picture():
     titles = {"two-sample": "two samples", "independence": "independence"}
     for ax, (test, (mean, cells)) in zip(axes, powers().items(), strict=True):
         ours = [label in ("auto", "kme", "whitened") for label in mean.index]
-        ax.barh(range(len(mean)), mean, color=[BLUE if own else "#C8C8C8" for own in ours], height=0.7)
+        ax.barh(
+            range(len(mean)), mean, color=[BLUE if own else "#C8C8C8" for own in ours], height=0.7
+        )
         for place, value in enumerate(mean):
             ax.text(value + 0.01, place, f"{value:.2f}".lstrip("0"), va="center", fontsize=9)
         rows(ax, [NAMES.get(label, label.replace(" (hyppo)", "")) for label in mean.index])
@@ -137,16 +157,30 @@ def speed_picture():
 def benchmark_picture():
     """Two samples and independence beside rivals, and large samples beside the bare matrix product."""
     made, (two, pairs, floor) = figure(3.4, 3, width=11.0)
-    for ax, question, title in ((two, "two-sample", "two samples, 2 columns"), (pairs, "independence", "independence")):
+    for ax, question, title in (
+        (two, "two-sample", "two samples, 2 columns"),
+        (pairs, "independence", "independence"),
+    ):
         against_rivals(ax, question)
         ax.set_title(title)
         ax.set_xlabel("observations in each sample" if ax is two else "pairs")
     table = read(DATA / "benchmarks.csv")
     bare = table["theirs"] == "bare N x N by N x 1000 product"
-    table = table[(table["group"] == "floor") & table["name"].str.endswith("10-d, B = 999, 1 core") & bare]
+    table = table[
+        (table["group"] == "floor") & table["name"].str.endswith("10-d, B = 999, 1 core") & bare
+    ]
     n = table["name"].str.extract(r"kme, (\d+) \+")[0].astype(int)
-    floor.plot(n, table["theirs_seconds"], color="black", linestyle="--", label="the floor: a bare product")
-    floor.plot(n, table["ours_seconds"], marker="o", color=BLUE, linewidth=2.5, label="shrinktest, all of the call")
+    floor.plot(
+        n, table["theirs_seconds"], color="black", linestyle="--", label="the floor: a bare product"
+    )
+    floor.plot(
+        n,
+        table["ours_seconds"],
+        marker="o",
+        color=BLUE,
+        linewidth=2.5,
+        label="shrinktest, all of the call",
+    )
     logarithmic(floor, [50, 500, 4000], [0.001, 0.01, 0.1, 1])
     floor.set_title("two samples, 10 columns")
     floor.set_xlabel("observations in each sample")
@@ -175,7 +209,9 @@ def values() -> dict[str, str]:
     (two, cells), (pairs, others) = powers().values()
     speed = times()
     most = speed[speed["n"] == speed["n"].max()].sort_values("value")
-    rivals = ", ".join(f"{row.theirs.replace(', MMD', '')} {plain(row.value)}" for row in most.itertuples())
+    rivals = ", ".join(
+        f"{row.theirs.replace(', MMD', '')} {plain(row.value)}" for row in most.itertuples()
+    )
     repeated = worst["repeated measures taken as independent"]
     return {
         "level": "A test at the 5% level should give false positives in 5% of data sets without a real difference. In "
@@ -203,7 +239,9 @@ PICTURES = {
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="draw the pictures and write nothing")
-    parser.add_argument("--out", type=Path, default=DOCS, help="folder of the figures' folder (default: docs)")
+    parser.add_argument(
+        "--out", type=Path, default=DOCS, help="folder of the figures' folder (default: docs)"
+    )
     args = parser.parse_args()
     for name, draw in PICTURES.items():
         picture = draw()

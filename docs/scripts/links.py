@@ -28,13 +28,18 @@ def external_links() -> dict[str, str]:
         ROOT / "docs" / "references.bib",
         ROOT / "CITATION.cff",
     ]
-    sources += [*(ROOT / "shrinktest").rglob("*.py"), *(ROOT / "examples" / "gallery").rglob("plot_*.py")]
+    sources += [
+        *(ROOT / "shrinktest").rglob("*.py"),
+        *(ROOT / "examples" / "gallery").rglob("plot_*.py"),
+    ]
     places: dict[str, str] = {}
     for path in sorted(sources):
         text = path.read_text(encoding="utf-8")
         addresses = [match.rstrip(".,;:)") for match in ADDRESS.findall(text)]
         if path.suffix == ".bib":
-            addresses += [f"https://doi.org/{doi}" for doi in re.findall(r"(?m)^\s*doi = \{(.+)\}", text)]
+            addresses += [
+                f"https://doi.org/{doi}" for doi in re.findall(r"(?m)^\s*doi = \{(.+)\}", text)
+            ]
         for address in addresses:
             places.setdefault(address, path.relative_to(ROOT).as_posix())
     return dict(sorted(places.items()))
@@ -67,7 +72,12 @@ def main() -> None:
     old, rows = listed(), []
     for address, place in external_links().items():
         known = old.get(address, {"checked": "", "answer": "not checked yet"})
-        row = {"address": address, "in": place, "checked": known["checked"], "answer": known["answer"]}
+        row = {
+            "address": address,
+            "in": place,
+            "checked": known["checked"],
+            "answer": known["answer"],
+        }
         if args.check:
             row["answer"] = answer(address)
             if row["answer"] == "ok":

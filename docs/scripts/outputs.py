@@ -22,7 +22,17 @@ PAGES = (
     *(
         f"docs/{name}.md"
         for name in (
-            *("start", "tables", "compare", "effects", "closer", "equivalence", "change", "given", "choosing"),
+            *(
+                "start",
+                "tables",
+                "compare",
+                "effects",
+                "closer",
+                "equivalence",
+                "change",
+                "given",
+                "choosing",
+            ),
             *("power", "large", "extending", "estimators"),
         )
     ),
@@ -51,7 +61,9 @@ def written(page: str, blocks: int | None = None) -> str:
             exec(compile(piece["code"], f"<{page}>", "exec"), vars(module))
         printed, shown = re.sub(r"(?m) +$", "", out.getvalue()), piece["shown"]
         if bool(printed) != bool(shown):
-            raise ValueError(f"{page}: this prints {printed!r} and shows {shown!r}:\n{piece['code']}")
+            raise ValueError(
+                f"{page}: this prints {printed!r} and shows {shown!r}:\n{piece['code']}"
+            )
         whole = f"{piece['open']}\n{piece['code']}{piece['close']}\n"
         if not shown:
             return whole
@@ -65,7 +77,9 @@ def written(page: str, blocks: int | None = None) -> str:
             try:
                 return PIECE.sub(run, (ROOT / page).read_text(encoding="utf-8"))
             finally:
-                get_reusable_executor().shutdown(wait=True)  # its processes are in the folder, and would be used again
+                get_reusable_executor().shutdown(
+                    wait=True
+                )  # its processes are in the folder, and would be used again
     finally:
         del sys.modules["page"]
 

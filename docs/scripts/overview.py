@@ -27,9 +27,19 @@ class Item:
     @property
     def row(self) -> dict[str, str]:
         """A row of the overview."""
-        words = {REPRODUCES: "*reproduces*", NOT: "*does not*", REFUTED: "*refuted by*", NOTHING: ""}
+        words = {
+            REPRODUCES: "*reproduces*",
+            NOT: "*does not*",
+            REFUTED: "*refuted by*",
+            NOTHING: "",
+        }
         outcome = "; ".join(f"{words[verdict]} {rest}".strip() for verdict, rest in self.verdicts)
-        return {"item": self.where, "what it shows": self.shows, "comes out again?": outcome, "here": self.link}
+        return {
+            "item": self.where,
+            "what it shows": self.shows,
+            "comes out again?": outcome,
+            "here": self.link,
+        }
 
 
 RISK, FIGURES, THEORY = (
@@ -54,8 +64,14 @@ ITEMS = (
         "risk against n and d",
         (
             (REPRODUCES, "for simple shrinkage: gains, largest at small n"),
-            (NOT, "for flexible shrinkage, because its score over-shrinks (E1); tuned by deletion it does"),
-            (NOT, "for high dimensions, because the relative gain falls with d under the median bandwidth"),
+            (
+                NOT,
+                "for flexible shrinkage, because its score over-shrinks (E1); tuned by deletion it does",
+            ),
+            (
+                NOT,
+                "for high dimensions, because the relative gain falls with d under the median bandwidth",
+            ),
         ),
         f"{FIGURES}, {RISK}",
     ),
@@ -72,8 +88,14 @@ ITEMS = (
         "[M14], [M13] Table 1",
         "log-likelihood of densities, 15 data sets (14 in [M13]) and 4 kernels",
         (
-            (REPRODUCES, "under the linear kernel, where the units put the truth at the target of shrinkage"),
-            (REPRODUCES, "in part for simple shrinkage under the Gaussian kernel; flexible shrinkage gains and loses"),
+            (
+                REPRODUCES,
+                "under the linear kernel, where the units put the truth at the target of shrinkage",
+            ),
+            (
+                REPRODUCES,
+                "in part for simple shrinkage under the Gaussian kernel; flexible shrinkage gains and loses",
+            ),
             (
                 NOT,
                 "under the polynomial kernels, because shrunken moments are those of something too narrow",
@@ -85,18 +107,34 @@ ITEMS = (
     Item(
         "[M14], [M13] Table 2",
         "support measure machines; one-class machines on groups",
-        ((NOT, "because the original data are not available; on other data the gains are not found again"),),
+        (
+            (
+                NOT,
+                "because the original data are not available; on other data the gains are not found again",
+            ),
+        ),
         "[digits](reproduced_machines.md#digits), [groups](reproduced_machines.md#unusual-groups)",
         "M14_table2_distributions",
     ),
-    Item("[S14] Fig. 1", "an illustration without data", ((NOTHING, "no numbers and no claim to check"),), THEORY),
+    Item(
+        "[S14] Fig. 1",
+        "an illustration without data",
+        ((NOTHING, "no numbers and no claim to check"),),
+        THEORY,
+    ),
     Item("[S14] Fig. 2", "the filters", ((REPRODUCES, "with the corrected formulas"),), FIGURES),
     Item(
         "[S14] Fig. 3",
         "risk against iterations, run time against n, improvement against dimension",
         (
-            (REPRODUCES, "in that there is a best number of iterations; the run times are those of our programs"),
-            (NOT, "for gains that grow with d, because stopping must be tuned: they are small then"),
+            (
+                REPRODUCES,
+                "in that there is a best number of iterations; the run times are those of our programs",
+            ),
+            (
+                NOT,
+                "for gains that grow with d, because stopping must be tuned: they are small then",
+            ),
         ),
         f"{FIGURES}, {RISK}",
     ),
@@ -106,13 +144,21 @@ ITEMS = (
         ((REPRODUCES, "exactly: the risk has a closed form"),),
         RISK,
     ),
-    Item("[S14] Table 1", "the filters' formulas", ((REFUTED, "E18 to E21: four of them are wrong"),), THEORY),
+    Item(
+        "[S14] Table 1",
+        "the filters' formulas",
+        ((REFUTED, "E18 to E21: four of them are wrong"),),
+        THEORY,
+    ),
     Item(
         "[S14] Table 2",
         "log-likelihood of densities, 9 data sets, all filters",
         (
             (REPRODUCES, "in part for simple shrinkage"),
-            (NOT, "for the filters, because most differences are within chance; they lose where components narrow"),
+            (
+                NOT,
+                "for the filters, because most differences are within chance; they lose where components narrow",
+            ),
         ),
         f"[below](#densities), {DENSITIES}",
         "S14_table2_density_nll",
@@ -121,8 +167,14 @@ ITEMS = (
         "[S14] section 4",
         "rates of convergence of the filters",
         (
-            (REPRODUCES, "where the amount of shrinkage falls fast, or the kernel mean is as smooth as can be"),
-            (NOT, "for a slow amount under the Gaussian kernel, because a thousand points are too few to see it"),
+            (
+                REPRODUCES,
+                "where the amount of shrinkage falls fast, or the kernel mean is as smooth as can be",
+            ),
+            (
+                NOT,
+                "for a slow amount under the Gaussian kernel, because a thousand points are too few to see it",
+            ),
         ),
         "[rates](reproduced_risk.md#rates-of-convergence)",
     ),
@@ -141,7 +193,12 @@ ITEMS = (
     Item(
         "[X20] Fig. 3",
         "two-sample power on mixtures",
-        ((NOT, "because marginalized means are plain ones under a slightly wider kernel, not ahead of shrinkage"),),
+        (
+            (
+                NOT,
+                "because marginalized means are plain ones under a slightly wider kernel, not ahead of shrinkage",
+            ),
+        ),
         "[mixtures](reproduced_tests.md#mixtures-of-gaussians)",
     ),
     Item(

@@ -53,7 +53,9 @@ def tests_of_a_page(page: str) -> Iterator[str]:
     text = text_of(DOCS / f"{page}.md")
     files = {path.name: path for path in (ROOT / "tests").rglob("test_*.py")}
     paths = {path.relative_to(ROOT).as_posix() for path in files.values()}
-    defined = {name: set(re.findall(r"(?m)^def (test_\w+)", text_of(path))) for name, path in files.items()}
+    defined = {
+        name: set(re.findall(r"(?m)^def (test_\w+)", text_of(path))) for name, path in files.items()
+    }
     named = set(re.findall(r"`((?:tests/(?:\w+/)*)?test_\w+\.py)`", text))
     known = {name for name in named if name in paths or name in files}
     for name in named - known:
@@ -68,7 +70,9 @@ def tests_of_a_page(page: str) -> Iterator[str]:
 
 def errata() -> Iterator[str]:
     """The page on theory numbers all errata, and has those that the code cites."""
-    numbered = [int(n) for n in re.findall(r"(?m)^### E(\d+) \([HML]\)\. ", text_of(DOCS / "theory.md"))]
+    numbered = [
+        int(n) for n in re.findall(r"(?m)^### E(\d+) \([HML]\)\. ", text_of(DOCS / "theory.md"))
+    ]
     if numbered != list(range(1, 32)):
         yield f"theory.md numbers its errata {numbered}"
     for folder in ("shrinktest", "tests", "examples/studies"):
@@ -90,7 +94,9 @@ def code_that_is_not_run() -> Iterator[str]:
 def anchors(page: Path) -> set[str]:
     """Return what `page.md#...` can point to: headings in small letters, other signs left out, hyphens for spaces."""
     headings = re.findall(r"(?m)^#+ (.+)$", without_code(page))
-    return {re.sub(r"[^\w -]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
+    return {
+        re.sub(r"[^\w -]", "", heading.lower()).strip().replace(" ", "-") for heading in headings
+    }
 
 
 def relative_links(page: Path) -> Iterator[str]:
@@ -132,7 +138,11 @@ def citations() -> Iterator[str]:
     listed = re.findall(r"(?m)^@\w+\{(\w+),$", bibliography)
     if len(set(listed)) != len(listed):
         yield "references.bib has a key twice"
-    sources = [*(ROOT / "shrinktest").rglob("*.py"), *DOCS.glob("*.md"), *(ROOT / "examples" / "studies").glob("*.py")]
+    sources = [
+        *(ROOT / "shrinktest").rglob("*.py"),
+        *DOCS.glob("*.md"),
+        *(ROOT / "examples" / "studies").glob("*.py"),
+    ]
     for path in sources:
         for key in sorted(keys(text_of(path)) - set(listed)):
             yield f"{path.relative_to(ROOT)} cites [{key}], which references.bib has not"

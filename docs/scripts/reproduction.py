@@ -15,9 +15,19 @@ from _tables import paired
 
 #: Studies of applications: where they are, what tells their cells apart, what is compared, which sign is better.
 APPLICATIONS = {
-    "density_nll": ("[Data sets of the papers](reproduced_densities.md)", ["kernel", "data"], "nll", -1),
+    "density_nll": (
+        "[Data sets of the papers](reproduced_densities.md)",
+        ["kernel", "data"],
+        "nll",
+        -1,
+    ),
     "t_density": ("[Heavy tails](reproduced_densities.md)", ["freedom", "n"], "nll", -1),
-    "kpca_reconstruction": ("[Kernel PCA](reproduced_machines.md)", ["kind", "data", "components"], "percent", -1),
+    "kpca_reconstruction": (
+        "[Kernel PCA](reproduced_machines.md)",
+        ["kind", "data", "components"],
+        "percent",
+        -1,
+    ),
     "smm_digits": ("[Digits](reproduced_machines.md)", ["machine", "digits"], "errors", -1),
     "group_anomaly": ("[Unusual groups](reproduced_machines.md)", ["machine", "odd"], "auc", 1),
 }
@@ -48,13 +58,20 @@ def applications() -> dict[str, str]:
         results = read(name)
         if "components" in keys:  # neighbours say the same
             results = results[results["components"].isin(COMPONENTS)]
-        summarised = "difference" in results  # by the study itself, whose single repetitions would fill megabytes
-        differences = results.dropna(subset="difference") if summarised else paired(results, keys, value)
+        summarised = (
+            "difference" in results
+        )  # by the study itself, whose single repetitions would fill megabytes
+        differences = (
+            results.dropna(subset="difference") if summarised else paired(results, keys, value)
+        )
         for estimator, part in differences.groupby("estimator", sort=False):
             ends = np.sort(better * part[["low", "high"]].to_numpy(), axis=1)
             counts = {"better": int((ends[:, 0] > 0).sum()), "worse": int((ends[:, 1] < 0).sum())}
             rows.append({"study": study, "estimator": estimator, "cells": len(part), **counts})
-            rows[-1] |= {"undecided": len(part) - sum(counts.values()), "repetitions": int(part["repetitions"].max())}
+            rows[-1] |= {
+                "undecided": len(part) - sum(counts.values()),
+                "repetitions": int(part["repetitions"].max()),
+            }
     return {"applications": markdown(pd.DataFrame(rows))}
 
 

@@ -39,7 +39,9 @@ def plain(text: str) -> str:
 
 
 def per_cent(values: pd.Series, places: int = 0) -> str:
-    low, high = (f"{100.0 * value:.{places}f}" for value in (values.min() + 1e-12, values.max() + 1e-12))
+    low, high = (
+        f"{100.0 * value:.{places}f}" for value in (values.min() + 1e-12, values.max() + 1e-12)
+    )
     return f"{float(low):g}% to {float(high):g}%"
 
 
@@ -54,19 +56,27 @@ def shortcuts() -> pd.DataFrame:
 
 def choosing() -> Sentences:
     level = shortcuts().loc["smallest p-value of five bandwidths", "level"].item()
-    yield f"the smallest of five p-values is below 0.05 in [{100.0 * level:.0f}% of such data sets]", True
+    yield (
+        f"the smallest of five p-values is below 0.05 in [{100.0 * level:.0f}% of such data sets]",
+        True,
+    )
 
 
 def closer() -> Sentences:
     table = tables_of("closer_levels")[""]
     null = table[~table["cell"].str.startswith("power: ")]
     _, high = region(int(table["trials"].max()))
-    two_sided, one_sided = (null[(null["alternative"] == "two-sided") == which]["rejected"] for which in (True, False))
+    two_sided, one_sided = (
+        null[(null["alternative"] == "two-sided") == which]["rejected"] for which in (True, False)
+    )
     yield (
         f"The two-sided test (the default) holds its level from {null['n'].min()} rows on.",
         two_sided.max() <= high,
     )
-    yield f"it rejected true null hypotheses in at most {100.0 * two_sided.max():.1f}% of data sets.", True
+    yield (
+        f"it rejected true null hypotheses in at most {100.0 * two_sided.max():.1f}% of data sets.",
+        True,
+    )
     yield "One-sided tests exceed it a little if Y and Z are small", high < one_sided.max() < 0.1
 
 
@@ -74,11 +84,16 @@ def equivalence() -> Sentences:
     table = tables_of("equivalence_levels")[""].fillna({"reading": ""})
     margin = table[table["what"] == "at the margin"]
     best = margin[margin["reading"] == "of the best witness function"]
-    shift, turned = (best.loc[best["data"] == data, "rejected"] for data in ("uniform, moved", "normal, turned"))
+    shift, turned = (
+        best.loc[best["data"] == data, "rejected"] for data in ("uniform, moved", "normal, turned")
+    )
     sentence = f"in {per_cent(shift)} after a shift, and in up to {100.0 * turned.max():.0f}% where the difference"
     yield f"[it rejects](levels.md#equivalence) {sentence}", True
     own = margin.loc[margin["reading"] == "of the fitted ones", "rejected"]
-    of = [per_cent(margin.loc[margin["scale"] == scale, "rejected"], 1) for scale in ("distance", "dependence")]
+    of = [
+        per_cent(margin.loc[margin["scale"] == scale, "rejected"], 1)
+        for scale in ("distance", "dependence")
+    ]
     sentence = f"{of[0]} of data sets (distances) and {of[1]} (dependences), and in {per_cent(own, 1)} for separability"
     yield f"at 0.05 it rejected in {sentence}", True
     rare = tables_of("rare_levels")[""]
@@ -91,9 +106,17 @@ def equivalence() -> Sentences:
         )
     ]
     sentence = f"{phrases[0]} of those without the note; of pairs {phrases[1]}; of two variables {phrases[2]}."
-    yield f"[the test rejected](levels.md#equivalence-of-rare-values) {sentence}", rare["rejected"].min() < 0.005
-    fifty = rare.query("data == 'rows' and first == .1 and second == 0 and rows == '50 and 50'")["rejected"].item()
-    yield f"equivalence is shown in {100 * fifty:.0f}% of data sets where the distance is the margin", True
+    yield (
+        f"[the test rejected](levels.md#equivalence-of-rare-values) {sentence}",
+        rare["rejected"].min() < 0.005,
+    )
+    fifty = rare.query("data == 'rows' and first == .1 and second == 0 and rows == '50 and 50'")[
+        "rejected"
+    ].item()
+    yield (
+        f"equivalence is shown in {100 * fifty:.0f}% of data sets where the distance is the margin",
+        True,
+    )
 
 
 def _most(rare: pd.DataFrame, data: str) -> pd.Series:
@@ -102,9 +125,15 @@ def _most(rare: pd.DataFrame, data: str) -> pd.Series:
 
 def change() -> Sentences:
     table = tables_of("change_levels")[""]
-    points = table[(table["what"] == "series") & (table["test"] == "change point") & (table["told"] == "stretches")]
+    points = table[
+        (table["what"] == "series")
+        & (table["test"] == "change point")
+        & (table["told"] == "stretches")
+    ]
     long, noted = (points[(points["noted"] < 0.05) == which]["level"] for which in (True, False))
-    sentence = "In series that are long relative to their autocorrelation the test nearly keeps its level."
+    sentence = (
+        "In series that are long relative to their autocorrelation the test nearly keeps its level."
+    )
     yield sentence, long.min() > 0.03 and long.max() < 0.07
     yield "In short series it rejects far too often, and the result has a note.", noted.max() > 0.2
     chosen = 100 * table[(table["what"] == "cover") & table["data"].str.endswith("auto")]["level"]
@@ -117,13 +146,19 @@ def given() -> Sentences:
     yield kinds, True
     fails = null_cells(table)[2]
     held = fails.groupby("method")["rejected"].agg(lambda rates: (rates <= LIMIT).mean())
-    yield "Where the regressions fail, hardly any test that was tried keeps its level.", held.max() < 0.25
+    yield (
+        "Where the regressions fail, hardly any test that was tried keeps its level.",
+        held.max() < 0.25,
+    )
 
 
 def large() -> Sentences:
     pairs = tables_of("large_pairs")[""]
     lost = " and ".join(f"{short(row.lost)} ± {short(row.error)}" for row in pairs.itertuples())
-    yield f"On [two designs](levels.md#pairs-on-disk) of 1600 pairs, blocks cost {lost} of power", len(pairs) == 2
+    yield (
+        f"On [two designs](levels.md#pairs-on-disk) of 1600 pairs, blocks cost {lost} of power",
+        len(pairs) == 2,
+    )
     table = tables_of("large_power")[""]
     bins = table[table["permuted"] == "bins"]
     rank = bins[bins["bins"] == bins["bins"].max()].groupby("rank")["lost"].mean()
@@ -133,7 +168,10 @@ def large() -> Sentences:
         (rank.max() > 2.0 * coarse),
     )
     cores = set(tables_of("large_demo")[""]["workers"])
-    yield "[two runs](shortcut_costs.md#time-and-memory-of-rows-on-disk) on one machine with two cores", cores == {2}
+    yield (
+        "[two runs](shortcut_costs.md#time-and-memory-of-rows-on-disk) on one machine with two cores",
+        cores == {2},
+    )
 
 
 def estimators() -> Sentences:
@@ -147,7 +185,10 @@ def estimators() -> Sentences:
     for table, names in ((rates, None), (members, list(aggregation.member_tests("two-sample")))):
         power = table.pivot(index=["cell", "d", "n"], columns="estimator", values="power")
         gains.append((power[names or list(power)].max(axis=1) - power["kme"]).mean())
-    yield "The choice of kernel usually matters more than the choice of estimator", gains[1] > 1.5 * gains[0]
+    yield (
+        "The choice of kernel usually matters more than the choice of estimator",
+        gains[1] > 1.5 * gains[0],
+    )
 
 
 def reproduction() -> Sentences:
@@ -156,8 +197,14 @@ def reproduction() -> Sentences:
     yield f"The printed `mkme` column equals the printed `kme` column {sentence}", True
     table = tables_of("risk_study")[""].query("kernel == 'gaussian'")
     risk = table.set_index(["estimator", "n"])["risk"].sort_index()
-    yield "is worse than the plain average from 20 points on", risk["fkmse, paper"].loc[20:].min() > 1.0
-    yield "tuned by deletion (`fkmse`) it is better than the average in every line", risk["fkmse"].max() < 1.0
+    yield (
+        "is worse than the plain average from 20 points on",
+        risk["fkmse, paper"].loc[20:].min() > 1.0,
+    )
+    yield (
+        "tuned by deletion (`fkmse`) it is better than the average in every line",
+        risk["fkmse"].max() < 1.0,
+    )
     few = [risk[name].loc[20:] for name in ("landweber", "iterated")]
     yield (
         "Of the other filters the $\\nu$-method gains from 20 points on, Landweber and iterated Tikhonov hardly at all",
@@ -167,10 +214,13 @@ def reproduction() -> Sentences:
 
 
 def theory() -> Sentences:
-    table = tables_of("risk_study")[""].query("kernel == 'gaussian'").set_index(["estimator", "n"])["risk"].sort_index()
-    sentence = (
-        "the papers' score makes F-KMSE worse than the plain mean from $n$ of about 20 on, and the deletion score does"
+    table = (
+        tables_of("risk_study")[""]
+        .query("kernel == 'gaussian'")
+        .set_index(["estimator", "n"])["risk"]
+        .sort_index()
     )
+    sentence = "the papers' score makes F-KMSE worse than the plain mean from $n$ of about 20 on, and the deletion score does"
     yield sentence, table["fkmse, paper"].loc[20:].min() > 1.0 > table["fkmse"].max()
 
 
@@ -201,13 +251,18 @@ def readme() -> Sentences:
 
 def background() -> Sentences:
     exact = [tables_of(name)[""] for name in ("new_tests_levels", "kernel_levels")]
-    valid = [bool(table[~table["test"].str.endswith(", relabelled freely")]["inside"].all()) for table in exact]
+    valid = [
+        bool(table[~table["test"].str.endswith(", relabelled freely")]["inside"].all())
+        for table in exact
+    ]
     low, high = region(int(tables_of("mixed_tables")["level"]["trials"].max()))
     valid.append(bool(tables_of("mixed_tables")["level"]["level"].between(low, high).all()))
     valid.append(bool(tables_of("large_pairs")["levels"]["inside"].all()))
     yield "Permutation tests do, in every setting", all(valid)
     every = tables_of("effect_coverage")[""]
-    covered = [tables_of(name)[""]["coverage"].min() for name in ("effect_intervals", "group_coverage")]
+    covered = [
+        tables_of(name)[""]["coverage"].min() for name in ("effect_intervals", "group_coverage")
+    ]
     yield (
         "In most settings nearly as often as they should, from 20 rows to 1000 and from no effect to large ones.",
         every["coverage"].between(0.93, 0.97).mean() > 0.5
@@ -215,14 +270,25 @@ def background() -> Sentences:
         and min(covered) > 0.92,
     )
     lost = tables_of("sequential_tests")[""]
-    yield "Stopping early costs hardly any power.", max(loss(lost, rule) for rule in set(lost["rule"])) < 0.02
-    few, many = (tables_of("large_power")[""].query(f"rank == {rank} and bins == 2000")["lost"] for rank in (25, 400))
-    yield "Few random features in many columns cost much, 400 of them little.", few.max() > 0.2 > 0.1 > many.mean()
+    yield (
+        "Stopping early costs hardly any power.",
+        max(loss(lost, rule) for rule in set(lost["rule"])) < 0.02,
+    )
+    few, many = (
+        tables_of("large_power")[""].query(f"rank == {rank} and bins == 2000")["lost"]
+        for rank in (25, 400)
+    )
+    yield (
+        "Few random features in many columns cost much, 400 of them little.",
+        few.max() > 0.2 > 0.1 > many.mean(),
+    )
     yield "Shrinkage yes, marginalized means no", readings()
 
 
 def readings() -> bool:
-    return [name.strip("`") for name in reproduced(tables_of("eckerle4_power")[""])] == list(ESTIMATORS)[:3]
+    return [name.strip("`") for name in reproduced(tables_of("eckerle4_power")[""])] == list(
+        ESTIMATORS
+    )[:3]
 
 
 #: The pages, and their sentences.

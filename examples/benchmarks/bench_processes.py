@@ -10,7 +10,9 @@ import pytest
 from rows import Row
 
 # --- start-up ------------------------------------------------------------------------------------------------------
-IMPORT = "from time import perf_counter\nt = perf_counter()\nimport {name}\nprint(perf_counter() - t)"
+IMPORT = (
+    "from time import perf_counter\nt = perf_counter()\nimport {name}\nprint(perf_counter() - t)"
+)
 TIMED = """
 import numpy as np
 import shrinktest
@@ -45,7 +47,11 @@ def report(name, labels, own, other, measure, target=""):
     middle = np.median(own)
     if other is not None:
         middle = np.median(other) / middle if measure == "faster" else middle / np.median(other)
-    shown = {} if measure == "s" else {"ours_seconds": np.median(own), "theirs_seconds": np.median(other)}
+    shown = (
+        {}
+        if measure == "s"
+        else {"ours_seconds": np.median(own), "theirs_seconds": np.median(other)}
+    )
     return Row(
         "start", name, *labels, middle, measure, value.min(), value.max(), target, rounds=len(own), **shown
     )  # fmt: skip
@@ -66,7 +72,9 @@ def test_whole_process(race, tmp_path, estimator, draws, target):
         f"a process that reads 200 rows and tests, {estimator}, B = {draws}, warm cache",
         ("process", lambda: children.run(program)),
         ("a process that imports numpy", lambda: children.run("import numpy; print(1)")),
-        lambda ours, theirs: None if 0.0 < float(ours) <= 1.0 and theirs == "1" else pytest.fail(f"{ours}, {theirs}"),
+        lambda ours, theirs: (
+            None if 0.0 < float(ours) <= 1.0 and theirs == "1" else pytest.fail(f"{ours}, {theirs}")
+        ),
         measure="cost",
         target=target,
     )
@@ -86,14 +94,24 @@ def test_first_calls(keep, smoke, rounds, tmp_path_factory, verb, estimator):
         pvalues.add(pvalue)
     first = np.array(first)
     name = f"{estimator}, {verb}, n = 100, B = 99"
-    keep(report(f"{name}: first call ever, empty cache", ("seconds", "-"), first, None, "s", "< 10"))
+    keep(
+        report(f"{name}: first call ever, empty cache", ("seconds", "-"), first, None, "s", "< 10")
+    )
     programs = [TIMED.format(calls=calls, test=verb, estimator=estimator) for calls in (1, 2)]
     warm, second = inside(programs, rounds, cache=caches[-1])
     pvalues.add(children.run(program, cache=caches[-1]).split()[1])
     assert len(pvalues) == 1
     labels = "first call in a new process, warm cache", "first call ever"
     keep(report(f"{name}: first call in a new process", labels, warm, first, "share"))
-    keep(report(f"{name}: second call", ("second call", "first call in a new process"), second, warm, "faster"))
+    keep(
+        report(
+            f"{name}: second call",
+            ("second call", "first call in a new process"),
+            second,
+            warm,
+            "faster",
+        )
+    )
 
 
 def test_import_compiles_nothing(keep, tmp_path):
@@ -127,7 +145,14 @@ CASES = [
 
 @pytest.mark.parametrize(("verb", "estimator", "gram", "n", "d", "B"), CASES)
 def test_peak(turns, keep, rounds, tiny, verb, estimator, gram, n, d, B):
-    small = {"n": tiny(n), "B": tiny(B, 39), "d": d, "verb": verb, "estimator": estimator, "gram": gram}
+    small = {
+        "n": tiny(n),
+        "B": tiny(B, 39),
+        "d": d,
+        "verb": verb,
+        "estimator": estimator,
+        "gram": gram,
+    }
     peaks = {"ours": [], "theirs": []}
 
     def child(label, code):
@@ -143,4 +168,16 @@ def test_peak(turns, keep, rounds, tiny, verb, estimator, gram, n, d, B):
     own, base = np.array(peaks["ours"]), np.median(peaks["theirs"])
     name = f"{estimator}, {verb}, gram='{gram}', n = {n}, {d}-d, B = {B}"
     other = f"import numpy: {base:.3g} GB"
-    keep(Row("memory", name, "process", other, float(np.median(own)), "GB", own.min(), own.max(), rounds=rounds))
+    keep(
+        Row(
+            "memory",
+            name,
+            "process",
+            other,
+            float(np.median(own)),
+            "GB",
+            own.min(),
+            own.max(),
+            rounds=rounds,
+        )
+    )

@@ -43,14 +43,21 @@ def test_against_numpy(race, threads, tiny, test, name, n):
     threads(1)
 
     def agree(ours, theirs):
-        rtol = 1e-3 if name == "mmkme" else 1e-4  # amounts of many coordinates, where the score is flat
+        rtol = (
+            1e-3 if name == "mmkme" else 1e-4
+        )  # amounts of many coordinates, where the score is flat
         np.testing.assert_allclose(ours.statistic, theirs[0], rtol=rtol, atol=1e-9)
-        np.testing.assert_allclose(ours.null_distribution[: rows - 1], theirs[1:], rtol=rtol, atol=1e-8)
+        np.testing.assert_allclose(
+            ours.null_distribution[: rows - 1], theirs[1:], rtol=rtol, atol=1e-8
+        )
 
     race(
         "numpy",
         f"{name}, {test}, n = {n}, 2-d",
-        (f"B = {resamples}", lambda: verb(X, Y, estimator=estimator, n_resamples=resamples, rng=0, workers=1)),
+        (
+            f"B = {resamples}",
+            lambda: verb(X, Y, estimator=estimator, n_resamples=resamples, rng=0, workers=1),
+        ),
         (f"numpy loop, {rows} relabellings, scaled", lambda: loop(X, Y, chosen, name)),
         agree,
         scale=(resamples + 1) / rows,
@@ -58,7 +65,10 @@ def test_against_numpy(race, threads, tiny, test, name, n):
 
 
 # --- other packages, warm on one core each, and cold as a process --------------------------------------------------
-TESTS = {"two-sample": (two_sample_test, samples.two), "independence": (independence_test, samples.pair)}
+TESTS = {
+    "two-sample": (two_sample_test, samples.two),
+    "independence": (independence_test, samples.pair),
+}
 
 
 def data(test, n):
@@ -100,7 +110,9 @@ OURS = "import shrinktest; print(shrinktest.{verb}(X, Y, n_resamples={resamples}
 THEIRS = "import contenders; print(contenders.peer({name!r})(X, Y, {resamples}, 1)[1])"
 
 
-@pytest.mark.parametrize("name", ["hyppo MMD", "dcor energy_test", "frouros MMD", "scipy permutation_test, MMD"])
+@pytest.mark.parametrize(
+    "name", ["hyppo MMD", "dcor energy_test", "frouros MMD", "scipy permutation_test, MMD"]
+)
 def test_cold(race, tiny, name):
     pytest.importorskip(contenders.PEERS[name][1])
     resamples = tiny(999, 39)
@@ -160,7 +172,10 @@ def test_factor(race, threads, tiny, n, columns):
         "floor",
         f"kme, {n} + {n} points, {columns}-d, B = 999, 2 cores",
         ("gram='factor'", ours),
-        (f"bare {len(factors)} x N by N x 1000 product", contenders.factor(factors, block, resamples + 1)),
+        (
+            f"bare {len(factors)} x N by N x 1000 product",
+            contenders.factor(factors, block, resamples + 1),
+        ),
         samples.factor_sums(points, points),
         measure="cost",
     )
@@ -185,7 +200,13 @@ def test_two_threads(race, milliseconds):
         assert first == second
 
     name = f"two threads that hash for {milliseconds} ms each"
-    race("floor", name, ("two threads", two), ("one after the other", lambda: [digest(0), digest(1)]), agree)
+    race(
+        "floor",
+        name,
+        ("two threads", two),
+        ("one after the other", lambda: [digest(0), digest(1)]),
+        agree,
+    )
 
 
 # --- exponents of fitted power laws --------------------------------------------------------------------------------
@@ -194,26 +215,53 @@ GROWING = {"kme": "kme", "fkmse": "fkmse", "fkmse, averaged": FKMSE(loo="average
 
 def splitting(n=500, d=10, B=999, workers=1, estimator="kme", **options):
     X, Y = samples.two(n, d)
-    given = {"estimator": GROWING[estimator], "n_resamples": B, "rng": 0, "workers": workers, **options}
+    given = {
+        "estimator": GROWING[estimator],
+        "n_resamples": B,
+        "rng": 0,
+        "workers": workers,
+        **options,
+    }
     return lambda: two_sample_test(X, Y, **given)
 
 
 def pairing(n=500, d=1, B=999, workers=1, estimator="kme", **options):
     X, Y = samples.pair(n, d)
-    given = {"estimator": GROWING[estimator], "n_resamples": B, "rng": 0, "workers": workers, **options}
+    given = {
+        "estimator": GROWING[estimator],
+        "n_resamples": B,
+        "rng": 0,
+        "workers": workers,
+        **options,
+    }
     return lambda: independence_test(X, Y, **given)
 
 
 #: What grows: the call, the name of its option, the values, everything else.
 LAWS = {
     "kme, two-sample, dense, in n": (splitting, "n", (250, 500, 1000, 2000), {"gram": "dense"}),
-    "kme, two-sample, factor, in n": (splitting, "n", (2000, 8000, 32_000, 128_000), {"d": 2, "gram": "factor"}),
+    "kme, two-sample, factor, in n": (
+        splitting,
+        "n",
+        (2000, 8000, 32_000, 128_000),
+        {"d": 2, "gram": "factor"},
+    ),
     "kme, two-sample, in d": (splitting, "d", (1, 10, 100, 1000), {}),
     "kme, two-sample, in B": (splitting, "B", (999, 1999, 3999, 9999), {}),
     "kme, independence, dense, in n": (pairing, "n", (250, 500, 1000, 2000), {"gram": "dense"}),
-    "kme, independence, factor, in n": (pairing, "n", (2000, 6000, 20_000, 60_000), {"gram": "factor"}),
+    "kme, independence, factor, in n": (
+        pairing,
+        "n",
+        (2000, 6000, 20_000, 60_000),
+        {"gram": "factor"},
+    ),
     "kme, independence, in B": (pairing, "B", (999, 1999, 3999, 9999), {}),
-    "fkmse, two-sample, in n": (splitting, "n", (50, 100, 200, 400), {"estimator": "fkmse", "B": 99}),
+    "fkmse, two-sample, in n": (
+        splitting,
+        "n",
+        (50, 100, 200, 400),
+        {"estimator": "fkmse", "B": 99},
+    ),
     "fkmse, averaged, two-sample, in n": (
         splitting,
         "n",
@@ -221,9 +269,19 @@ LAWS = {
         {"estimator": "fkmse, averaged", "B": 99},
     ),
     "fkmse, two-sample, in B": (splitting, "B", (99, 299, 999), {"estimator": "fkmse", "n": 50}),
-    "fkmse, independence, in n": (pairing, "n", (50, 100, 200, 400), {"estimator": "fkmse", "B": 99}),
+    "fkmse, independence, in n": (
+        pairing,
+        "n",
+        (50, 100, 200, 400),
+        {"estimator": "fkmse", "B": 99},
+    ),
     "kme, two-sample, in workers": (splitting, "workers", (1, 2), {"n": 1000}),
-    "fkmse, two-sample, in workers": (splitting, "workers", (1, 2), {"estimator": "fkmse", "n": 100}),
+    "fkmse, two-sample, in workers": (
+        splitting,
+        "workers",
+        (1, 2),
+        {"estimator": "fkmse", "n": 100},
+    ),
 }
 
 
@@ -237,7 +295,9 @@ def test_exponent(turns, threads, keep, tiny, smoke, rounds, name):
     call, grows, values, fixed = LAWS[name]
     limits = {"n": 10, "d": 3, "B": 29, "workers": 1}
     sizes = [limits[grows] + k for k in range(len(values))] if smoke else list(values)
-    rest = {key: tiny(value, limits[key]) if key in limits else value for key, value in fixed.items()}
+    rest = {
+        key: tiny(value, limits[key]) if key in limits else value for key, value in fixed.items()
+    }
     if smoke:
         rest = {"n": 10, "B": 29} | rest
     runs = {str(size): call(**{**rest, grows: size}) for size in sizes}
@@ -248,6 +308,10 @@ def test_exponent(turns, threads, keep, tiny, smoke, rounds, name):
     times = np.array(list(turns(runs).values()))  # (sizes, rounds)
     middle = np.median(times, axis=1)
     each = law_of(times, sizes)
-    shown = ", ".join(f"{size}: {seconds:.2g} s" for size, seconds in zip(sizes, middle, strict=True))
+    shown = ", ".join(
+        f"{size}: {seconds:.2g} s" for size, seconds in zip(sizes, middle, strict=True)
+    )
     fitted = float(law_of(middle, sizes))
-    keep(Row("scaling", name, shown, "-", fitted, "exponent", each.min(), each.max(), rounds=rounds))
+    keep(
+        Row("scaling", name, shown, "-", fitted, "exponent", each.min(), each.max(), rounds=rounds)
+    )

@@ -16,7 +16,9 @@ TARGETS, CORES = "targets", 2
 
 
 def splitting(X, Y, estimator="kme", resamples=999, workers=CORES, **options):
-    return lambda: two_sample_test(X, Y, estimator=estimator, n_resamples=resamples, rng=0, workers=workers, **options)
+    return lambda: two_sample_test(
+        X, Y, estimator=estimator, n_resamples=resamples, rng=0, workers=workers, **options
+    )
 
 
 def pairing(X, Y, estimator="kme", resamples=999, workers=CORES, **options):
@@ -42,7 +44,11 @@ def test_against_peers(race, threads, tiny, test, name, least):
     pytest.importorskip(contenders.PEERS[name][1])
     theirs, resamples = contenders.peer(name), tiny(999, 39)
     if test == "two-sample":
-        data, call, what = samples.two(tiny(500), 10, shift=0.5), splitting, "kme, 500 + 500 points, 10-d"
+        data, call, what = (
+            samples.two(tiny(500), 10, shift=0.5),
+            splitting,
+            "kme, 500 + 500 points, 10-d",
+        )
     else:
         data, call, what = samples.pair(tiny(1000)), pairing, "HSIC kme, two scalars, n = 1000"
     threads(CORES)
@@ -92,7 +98,10 @@ def test_factor_against_the_bare_product(race, threads, tiny):
         TARGETS,
         "kme, 50 000 + 50 000 points, 2-d, B = 999, against the bare factor product",
         ("two workers", ours),
-        (f"bare {len(factors)} x N by N x 1000 product", contenders.factor(factors, columns, resamples + 1)),
+        (
+            f"bare {len(factors)} x N by N x 1000 product",
+            contenders.factor(factors, columns, resamples + 1),
+        ),
         samples.factor_sums(n, n),
         measure="cost",
         target="<= 3",
@@ -109,7 +118,9 @@ print(result.pvalue)
 """
 
 
-@pytest.mark.parametrize(("n", "words", "most"), [(50_000, "50 000 + 50 000", 2), (500_000, "500 000 + 500 000", 8)])
+@pytest.mark.parametrize(
+    ("n", "words", "most"), [(50_000, "50 000 + 50 000", 2), (500_000, "500 000 + 500 000", 8)]
+)
 def test_peak_memory(turns, keep, tiny, rounds, n, words, most):
     code, peaks = MANY.format(n=tiny(n, 40), resamples=tiny(999, 39)), []
 
@@ -122,7 +133,21 @@ def test_peak_memory(turns, keep, tiny, rounds, n, words, most):
     middle = float(np.median(peaks))
     seconds = float(np.median(times["ours"]))
     name, label = f"kme, {words} points, 2-d, B = 999: peak memory of the process", "process"
-    keep(Row(TARGETS, name, label, "-", middle, "GB", min(peaks), max(peaks), f"< {most}", seconds, rounds=rounds))
+    keep(
+        Row(
+            TARGETS,
+            name,
+            label,
+            "-",
+            middle,
+            "GB",
+            min(peaks),
+            max(peaks),
+            f"< {most}",
+            seconds,
+            rounds=rounds,
+        )
+    )
 
 
 def test_large_hsic_against_small(race, threads, tiny):
@@ -144,11 +169,25 @@ def test_factor_gives_the_p_value_of_dense(keep, threads, tiny):
     n, resamples = tiny(2000), tiny(999, 39)
     X, Y = samples.two(n, 2, spread=1.02)
     threads(CORES)
-    dense, factor = (splitting(X, Y, resamples=resamples, gram=gram)() for gram in ("dense", "factor"))
+    dense, factor = (
+        splitting(X, Y, resamples=resamples, gram=gram)() for gram in ("dense", "factor")
+    )
     assert (str(dense.route), str(factor.route)) != (str(dense.route),) * 2
     gap = abs(dense.pvalue - factor.pvalue)
     name = "kme, N = 4000, 2-d: p-value of the factor route less that of the dense one"
-    keep(Row(TARGETS, name, f"{factor.pvalue:.4g}", f"dense {dense.pvalue:.4g}", gap, "difference", gap, gap, "<= 0"))
+    keep(
+        Row(
+            TARGETS,
+            name,
+            f"{factor.pvalue:.4g}",
+            f"dense {dense.pvalue:.4g}",
+            gap,
+            "difference",
+            gap,
+            gap,
+            "<= 0",
+        )
+    )
 
 
 # ------------------------------------------------------------------------------------- retuned estimators
@@ -160,7 +199,9 @@ def against_loop(verb_of, loop, drawn, n, X, Y, name, resamples, rows, loo):
 
     def agree(ours, theirs):
         np.testing.assert_allclose(ours.statistic, theirs[0], rtol=1e-5, atol=1e-10)
-        np.testing.assert_allclose(ours.null_distribution[: rows - 1], theirs[1:], rtol=1e-5, atol=1e-9)
+        np.testing.assert_allclose(
+            ours.null_distribution[: rows - 1], theirs[1:], rtol=1e-5, atol=1e-9
+        )
 
     loop_name = "fkmse, averaged" if loo == "averaged" else name
     return (
@@ -309,10 +350,16 @@ def test_two_workers_against_one(race, threads, tiny, test, name, columns, gram)
         pytest.skip("pairs have no factor of few coordinates")
     quick = name in ("kme", "skmse", "mkme", "mmkme") or gram == "factor"
     resamples = tiny(999 if quick else 39, 39)
-    X, Y = samples.two(tiny(500), columns) if test == "two-sample" else samples.pair(tiny(1000), columns)
+    X, Y = (
+        samples.two(tiny(500), columns)
+        if test == "two-sample"
+        else samples.pair(tiny(1000), columns)
+    )
     call = splitting if test == "two-sample" else pairing
     estimator = FKMSE(loo="averaged") if name == "fkmse, averaged" else name
-    one_worker, two_workers = (call(X, Y, estimator, resamples, workers, gram=gram) for workers in (1, 2))
+    one_worker, two_workers = (
+        call(X, Y, estimator, resamples, workers, gram=gram) for workers in (1, 2)
+    )
     threads(1)  # what a call needs of the linear algebra library it may ask for itself
     race(
         TARGETS,

@@ -29,14 +29,22 @@ def run(code, *, threads=None, cache=None, between=False):
 
     Bytecode is kept beside the sources, as pip does when it installs a package.
     """
-    environment = {key: value for key, value in os.environ.items() if key not in (*_THREADS, "PYTHONDONTWRITEBYTECODE")}
+    environment = {
+        key: value
+        for key, value in os.environ.items()
+        if key not in (*_THREADS, "PYTHONDONTWRITEBYTECODE")
+    }
     if threads is not None:
         environment |= dict.fromkeys(_THREADS, str(threads))
     if cache is not None:
         environment["NUMBA_CACHE_DIR"] = str(cache)
-    environment["PYTHONPATH"] = os.pathsep.join([_PACKAGE, *filter(None, [os.environ.get("PYTHONPATH")])])
+    environment["PYTHONPATH"] = os.pathsep.join(
+        [_PACKAGE, *filter(None, [os.environ.get("PYTHONPATH")])]
+    )
     program = ["-S", "-c", _BETWEEN, code] if between else ["-c", code]
-    done = subprocess.run([sys.executable, *program], capture_output=True, text=True, env=environment, check=False)
+    done = subprocess.run(
+        [sys.executable, *program], capture_output=True, text=True, env=environment, check=False
+    )
     if done.returncode:
         raise RuntimeError(f"a child process failed ({done.returncode}):\n{done.stderr}")
     return done.stdout.strip()

@@ -26,8 +26,16 @@ def pytest_configure(config):
 
 
 def pytest_addoption(parser):
-    parser.addoption("--smoke", action="store_true", help="tiny data, one round, no time is judged, nothing is written")
-    parser.addoption("--write", metavar="FOLDER", help="update FOLDER/data/benchmarks.csv and FOLDER/comparison.md")
+    parser.addoption(
+        "--smoke",
+        action="store_true",
+        help="tiny data, one round, no time is judged, nothing is written",
+    )
+    parser.addoption(
+        "--write",
+        metavar="FOLDER",
+        help="update FOLDER/data/benchmarks.csv and FOLDER/comparison.md",
+    )
     parser.addoption("--rounds", type=int, default=5, help="rounds of every race (default 5)")
 
 
@@ -55,7 +63,9 @@ def threads():
     def hold(number):
         limit = control.threadpool_limits(number)
         held.append(limit)
-        blas = [pool["num_threads"] for pool in control.threadpool_info() if pool["user_api"] == "blas"]
+        blas = [
+            pool["num_threads"] for pool in control.threadpool_info() if pool["user_api"] == "blas"
+        ]
         assert set(blas) == {number}
 
     held = []
@@ -70,7 +80,9 @@ def keep(request, smoke):
 
     def keep(row):
         here = {"date": datetime.date.today().isoformat(), "environment": environment()}
-        row = Row(**{**row.__dict__, **here, **({"target": ""} if smoke else {})})  # tiny data cannot meet a target
+        row = Row(
+            **{**row.__dict__, **here, **({"target": ""} if smoke else {})}
+        )  # tiny data cannot meet a target
         rows = request.config.stash.setdefault(ROWS, [])
         rows.append(row)
         folder = request.config.getoption("--write")
@@ -114,7 +126,9 @@ def race(turns, keep, rounds, smoke):
     ``ours`` and ``theirs`` are (label, function); ``scale`` times their work is ours, ``own_scale`` the reverse.
     """
 
-    def race(group, name, ours, theirs, agree, *, measure="faster", target="", scale=1.0, own_scale=1.0):
+    def race(
+        group, name, ours, theirs, agree, *, measure="faster", target="", scale=1.0, own_scale=1.0
+    ):
         answers = {}
 
         def timed(key, run):
@@ -144,7 +158,9 @@ def pytest_terminal_summary(terminalreporter, config):
     for row in merged([], rows):
         measured = f"{plain(row.value)} {row.measure}"
         terminalreporter.line(
-            " | ".join([f"{row.group:8} {row.name}", measured, *([row.target] if row.target else [])])
+            " | ".join(
+                [f"{row.group:8} {row.name}", measured, *([row.target] if row.target else [])]
+            )
         )
     missed = sum(not row.met for row in rows)
     terminalreporter.line(f"{len(rows)} rows, {missed} targets missed; {environment()}")

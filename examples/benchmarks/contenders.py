@@ -54,19 +54,40 @@ def fkmse(loo):
         values = np.maximum(values, 0.0)
         e, squares, diagonal = vectors.sum(axis=0), vectors**2, np.diag(gram)
         rows, total = gram.sum(axis=0), gram.sum()
-        plain = diagonal - 2.0 * (rows - diagonal) / (n - 1) + (total - 2.0 * rows + diagonal) / (n - 1) ** 2
+        plain = (
+            diagonal
+            - 2.0 * (rows - diagonal) / (n - 1)
+            + (total - 2.0 * rows + diagonal) / (n - 1) ** 2
+        )
         scores = [plain.mean()]
         for lam in GRID[1:-1] * np.trace(gram):
             ridge = 1.0 / (values + lam)
             c = values * ridge * e
-            b, kb, gb, norm = vectors @ c, vectors @ (values * c), vectors @ (ridge * c), c @ (values * c)
+            b, kb, gb, norm = (
+                vectors @ c,
+                vectors @ (values * c),
+                vectors @ (ridge * c),
+                c @ (values * c),
+            )
             leverage, square = squares @ ridge, squares @ ridge**2
             if loo == "averaged":
                 leverage, square = np.full(n, leverage.mean()), np.full(n, square.mean())
             c = (1.0 - b) / leverage
             cross = (kb - diagonal + c * (1.0 - lam * leverage)) / (n - 1)
-            quad = norm + diagonal + c**2 * (leverage - lam * square) - 2.0 * kb + 2.0 * c * (b - lam * gb)
-            scores.append((diagonal - 2.0 * cross + (quad - 2.0 * c * (1.0 - lam * leverage)) / (n - 1) ** 2).mean())
+            quad = (
+                norm
+                + diagonal
+                + c**2 * (leverage - lam * square)
+                - 2.0 * kb
+                + 2.0 * c * (b - lam * gb)
+            )
+            scores.append(
+                (
+                    diagonal
+                    - 2.0 * cross
+                    + (quad - 2.0 * c * (1.0 - lam * leverage)) / (n - 1) ** 2
+                ).mean()
+            )
         best = first_best(np.array([*scores, diagonal.mean()]), gram)
         if best in (0, len(GRID) - 1):
             return np.full(n, (best == 0) / n)
@@ -82,7 +103,9 @@ def by_deletion(gram, factors):
         others = np.arange(n) != i
         values, vectors = decompose(gram[np.ix_(others, others)])
         coordinates = factors(values, n - 1) * vectors.mean(axis=0)
-        miss = gram[i, i] - 2.0 * coordinates @ (vectors.T @ gram[i, others]) + coordinates**2 @ values
+        miss = (
+            gram[i, i] - 2.0 * coordinates @ (vectors.T @ gram[i, others]) + coordinates**2 @ values
+        )
         scores = scores + miss / n
     return scores
 
@@ -122,7 +145,9 @@ def descent_filters(gram, nu, limit):
                 step = (4 * nu + 2) / (4 * nu + 1)
             elif nu is not None:
                 below = (t + 2 * nu - 1) * (2 * t + 4 * nu - 1)
-                momentum = (t - 1) * (2 * t - 3) * (2 * t + 2 * nu - 1) / (below * (2 * t + 2 * nu - 3))
+                momentum = (
+                    (t - 1) * (2 * t - 3) * (2 * t + 2 * nu - 1) / (below * (2 * t + 2 * nu - 3))
+                )
                 step = 4 * (2 * t + 2 * nu - 1) * (t + nu - 1) / below
             before, now = now, now + momentum * (now - before) - step * x * now
             out.append(1.0 - now)
@@ -136,7 +161,9 @@ def landweber(gram):
 
 
 def nu_method(gram):
-    return filtered(lambda K: descent_filters(K, 1.0, max(50, 4 * int(np.ceil(np.sqrt(len(K)))))), None)(gram)
+    return filtered(
+        lambda K: descent_filters(K, 1.0, max(50, 4 * int(np.ceil(np.sqrt(len(K)))))), None
+    )(gram)
 
 
 def tsvd(gram):
@@ -147,7 +174,9 @@ def tsvd(gram):
     q = ((values / n >= THRESHOLDS[:, None] * (1 - 1e-9) * mean) & (values > 0)).astype(float)
     q[0], q[-1] = 1.0, 0.0
     a = q / (n - 1)
-    best = first_best((values * ((1 + a) ** 2 - 2 * n * a * (1 + a) * p + n**2 * a**2 * p)).sum(axis=1) / n, gram)
+    best = first_best(
+        (values * ((1 + a) ** 2 - 2 * n * a * (1 + a) * p + n**2 * a**2 * p)).sum(axis=1) / n, gram
+    )
     return kme(gram) if q[best].all() else vectors @ (q[best] * v)
 
 
@@ -185,7 +214,9 @@ def noise(points, squares, th2, tied):
             gram = height * np.exp(-0.5 * part)
             means.append((gram.sum(axis=0) - height, gram.sum(), height))
         (cross, _, _), (rows, total, top) = means
-        return (1.0 - 2.0 * cross / (n - 1) + (total - 2.0 * (rows + top) + top) / (n - 1) ** 2).mean()
+        return (
+            1.0 - 2.0 * cross / (n - 1) + (total - 2.0 * (rows + top) + top) / (n - 1) ** 2
+        ).mean()
 
     grid = np.log(th2) + np.linspace(-12.0, 6.0, 73)
     best = min(max(int(np.argmin([score(point) for point in grid])), 1), 71)
@@ -193,7 +224,9 @@ def noise(points, squares, th2, tied):
     optimum = np.full(d, minimize_scalar(score, bounds=bounds, method="bounded", options=options).x)
     if not tied and d > 1:
         edges = [(np.log(th2) - 12.0, np.log(th2) + 6.0)] * d
-        optimum = minimize(score, optimum, method="L-BFGS-B", bounds=edges, options={"ftol": 1e-14, "gtol": 1e-9}).x
+        optimum = minimize(
+            score, optimum, method="L-BFGS-B", bounds=edges, options={"ftol": 1e-14, "gtol": 1e-9}
+        ).x
     return np.exp(optimum)
 
 
@@ -257,14 +290,18 @@ def hyppo_hsic(X, Y, resamples, workers):
 def dcor_energy(X, Y, resamples, workers):
     import dcor
 
-    result = dcor.homogeneity.energy_test(X, Y, num_resamples=resamples, random_state=0, n_jobs=workers)
+    result = dcor.homogeneity.energy_test(
+        X, Y, num_resamples=resamples, random_state=0, n_jobs=workers
+    )
     return float(result.statistic), result.pvalue
 
 
 def dcor_covariance(X, Y, resamples, workers):
     import dcor
 
-    result = dcor.independence.distance_covariance_test(X, Y, num_resamples=resamples, random_state=0, n_jobs=workers)
+    result = dcor.independence.distance_covariance_test(
+        X, Y, num_resamples=resamples, random_state=0, n_jobs=workers
+    )
     return float(result.statistic), result.pvalue
 
 
@@ -276,7 +313,9 @@ def frouros_mmd(X, Y, resamples, workers):
     permutations = PermutationTestDistanceBased(
         num_permutations=resamples, num_jobs=workers, method="conservative", random_state=0
     )
-    sigma = float(np.sqrt(np.median(pdist(np.vstack([X, Y]), "sqeuclidean"))))  # the median heuristic, as ours
+    sigma = float(
+        np.sqrt(np.median(pdist(np.vstack([X, Y]), "sqeuclidean")))
+    )  # the median heuristic, as ours
     detector = MMD(kernel=partial(rbf_kernel, sigma=sigma), callbacks=permutations)
     detector.fit(X)
     result, logs = detector.compare(Y)
@@ -299,7 +338,9 @@ def scipy_mmd(X, Y, resamples, workers):
 
     def statistic(i, j):
         i, j = i.astype(int), j.astype(int)
-        return gram[np.ix_(i, i)].mean() + gram[np.ix_(j, j)].mean() - 2.0 * gram[np.ix_(i, j)].mean()
+        return (
+            gram[np.ix_(i, i)].mean() + gram[np.ix_(j, j)].mean() - 2.0 * gram[np.ix_(i, j)].mean()
+        )
 
     rows = np.arange(m), np.arange(m, m + len(Y))
     return _scipy(rows, statistic, resamples, "independent")

@@ -40,7 +40,11 @@ class Row:
         if not self.target:
             return True
         sign, bound = self.target.split()
-        met = {">=": self.value >= float(bound), "<=": self.value <= float(bound), "<": self.value < float(bound)}
+        met = {
+            ">=": self.value >= float(bound),
+            "<=": self.value <= float(bound),
+            "<": self.value < float(bound),
+        }
         return bool(met[sign])  # and not numpy's, which is another object
 
 
@@ -70,7 +74,10 @@ def read(file: Path) -> list[Row]:
     kinds = {field.name: field.type for field in fields(Row)}
     convert = {"float": float, "int": int, "str": str}
     with file.open(encoding="utf-8", newline="") as lines:
-        return [Row(**{key: convert[kinds[key]](text) for key, text in line.items()}) for line in csv.DictReader(lines)]
+        return [
+            Row(**{key: convert[kinds[key]](text) for key, text in line.items()})
+            for line in csv.DictReader(lines)
+        ]
 
 
 def merged(old: list[Row], new: list[Row]) -> list[Row]:
@@ -94,7 +101,9 @@ def values() -> dict[str, str]:
     """Return the tables of times on the page that compares packages."""
     rows = read(DOCS / "data" / "benchmarks.csv")
     groups = {group: [row for row in rows if row.group == group] for group in GROUPS}
-    growth = [row for row in groups["scaling"] if row.measure == "exponent" and "workers" not in row.name]
+    growth = [
+        row for row in groups["scaling"] if row.measure == "exponent" and "workers" not in row.name
+    ]
     memory = [row for row in groups["memory"] if row.measure == "GB"]
     floor = [row for row in groups["floor"] if row.name.endswith("10-d, B = 999, 1 core")]
     first = [row for row in groups["start"] if row.name.endswith("first call ever, empty cache")]
@@ -103,18 +112,29 @@ def values() -> dict[str, str]:
         machines.setdefault(where, []).append(date)
     return {
         "warm": by_size(groups["peers"]),
-        "cold": markdown(["other package", "times faster"], [[row.theirs, plain(row.value)] for row in groups["cold"]]),
+        "cold": markdown(
+            ["other package", "times faster"],
+            [[row.theirs, plain(row.value)] for row in groups["cold"]],
+        ),
         "numpy": by_size(groups["numpy"]),
         "floor": markdown(
-            ["points", "time over that of the product"], [[row.name.split(", ")[1], plain(row.value)] for row in floor]
+            ["points", "time over that of the product"],
+            [[row.name.split(", ")[1], plain(row.value)] for row in floor],
         ),
         "growth": markdown(["test", "exponent"], [[row.name, plain(row.value)] for row in growth]),
-        "memory": markdown(["call", "peak"], [[row.name, f"{plain(row.value)} GB"] for row in memory]),
+        "memory": markdown(
+            ["call", "peak"], [[row.name, f"{plain(row.value)} GB"] for row in memory]
+        ),
         "first call": markdown(
             ["test", "seconds"],
-            [[row.name.removesuffix(": first call ever, empty cache"), plain(row.value)] for row in first],
+            [
+                [row.name.removesuffix(": first call ever, empty cache"), plain(row.value)]
+                for row in first
+            ],
         ),
-        "machines": "\n".join(f"- {' and '.join(dates)}: {where}" for where, dates in machines.items()),
+        "machines": "\n".join(
+            f"- {' and '.join(dates)}: {where}" for where, dates in machines.items()
+        ),
     }
 
 
@@ -133,7 +153,9 @@ def by_size(rows: list[Row]) -> str:
     sizes = sorted({int(match["n"]) for match in matches})
     lines: dict[tuple, dict] = {}
     for row, match in zip(rows, matches, strict=True):
-        lines.setdefault((match["what"], match["other"] or "numpy loop"), {})[int(match["n"])] = plain(row.value)
+        lines.setdefault((match["what"], match["other"] or "numpy loop"), {})[int(match["n"])] = (
+            plain(row.value)
+        )
     return markdown(
         ["what", "against", *(f"n = {n}" for n in sizes)],
         [[*key, *(values.get(n, "") for n in sizes)] for key, values in lines.items()],

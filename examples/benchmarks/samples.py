@@ -32,9 +32,13 @@ def tables(n):
     def frame():
         columns = {f"number {j}": rng.normal(size=n) for j in range(10)}
         columns |= {f"count {j}": rng.poisson(50.0, size=n) for j in range(3)}
-        columns |= {f"category {j}": rng.choice(["alpha", "beta", "gamma", "delta"], n) for j in range(4)}
+        columns |= {
+            f"category {j}": rng.choice(["alpha", "beta", "gamma", "delta"], n) for j in range(4)
+        }
         columns |= {f"flag {j}": rng.random(n) < 0.3 for j in range(2)}
-        columns["day"] = pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 1000, n), unit="D")
+        columns["day"] = pd.Timestamp("2020-01-01") + pd.to_timedelta(
+            rng.integers(0, 1000, n), unit="D"
+        )
         return pd.DataFrame(columns)
 
     return frame(), frame()
@@ -72,7 +76,10 @@ def akin(ours, theirs):
 def close(first, second, resamples):
     """Two p-values within four standard errors of one that both estimate."""
     middle = max((first + second) / 2.0, 2.0 / resamples)
-    assert abs(first - second) <= 4.0 * np.sqrt(2.0 * middle * (1.0 - min(middle, 1.0)) / resamples) + 2.0 / resamples
+    assert (
+        abs(first - second)
+        <= 4.0 * np.sqrt(2.0 * middle * (1.0 - min(middle, 1.0)) / resamples) + 2.0 / resamples
+    )
 
 
 def identical(ours, theirs):
@@ -100,7 +107,9 @@ def block_sums(gram, X, Y):
         column, inside = product[:, 0], np.arange(m + n) < m
         xx, yx = column[inside].sum(), column[~inside].sum()
         yy = gram[m:, m:].sum()
-        np.testing.assert_allclose(ours.statistic, xx / m**2 + yy / n**2 - 2.0 * yx / (m * n), rtol=1e-6, atol=1e-10)
+        np.testing.assert_allclose(
+            ours.statistic, xx / m**2 + yy / n**2 - 2.0 * yx / (m * n), rtol=1e-6, atol=1e-10
+        )
 
     return agree
 

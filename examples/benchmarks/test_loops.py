@@ -14,7 +14,11 @@ from shrinktest.estimators import ESTIMATORS
 X, Y = samples.two(8, 2)
 GRAM = contenders.gaussian(np.vstack([X, Y]))[:9, :9]
 PAIRS = contenders.centred(contenders.gaussian(X)) * contenders.centred(contenders.gaussian(Y))
-CASES = [(name, "fkmse, averaged" if loo == "averaged" else name, loo) for name in ESTIMATORS for loo in ("deletion",)]
+CASES = [
+    (name, "fkmse, averaged" if loo == "averaged" else name, loo)
+    for name in ESTIMATORS
+    for loo in ("deletion",)
+]
 CASES.append(("fkmse", "fkmse, averaged", "averaged"))
 
 
@@ -26,7 +30,10 @@ def estimator(name, loo):
 @pytest.mark.parametrize(("name", "loop", "loo"), [case for case in CASES if "mkme" not in case[0]])
 def test_loops_agree_with_their_twins(name, loop, loo, gram):
     np.testing.assert_allclose(
-        contenders.WEIGHTS[loop](gram), refits.weights(estimator(name, loo), gram), rtol=1e-5, atol=1e-9
+        contenders.WEIGHTS[loop](gram),
+        refits.weights(estimator(name, loo), gram),
+        rtol=1e-5,
+        atol=1e-9,
     )
 
 

@@ -61,11 +61,21 @@ def levels(
     ``wrong`` names the groups of tests that are not valid.
     """
     made, ax = figure(0.9 + 0.34 * len(groups))
-    ax.axvspan(*band(alpha, trials), color="#DDDDDD", label=f"exactly {alpha:g}, within the error of the count")
+    ax.axvspan(
+        *band(alpha, trials),
+        color="#DDDDDD",
+        label=f"exactly {alpha:g}, within the error of the count",
+    )
     for place, (name, rates) in enumerate(groups.items()):
-        spread = [0.5 * ((i * 0.618034) % 1.0 - 0.5) for i in range(len(rates))] if len(rates) > 1 else [0.0]
+        spread = (
+            [0.5 * ((i * 0.618034) % 1.0 - 0.5) for i in range(len(rates))]
+            if len(rates) > 1
+            else [0.0]
+        )
         look = {"color": ORANGE, "marker": "D"} if name in wrong else {"color": BLUE, "marker": "o"}
-        ax.plot(rates, [place + y for y in spread], linestyle="", markersize=4.0, alpha=0.75, **look)
+        ax.plot(
+            rates, [place + y for y in spread], linestyle="", markersize=4.0, alpha=0.75, **look
+        )
     rows(ax, list(groups))
     ax.set_xlabel(xlabel)
     if alpha < 0.5:
@@ -73,18 +83,43 @@ def levels(
         ax.set_xlim(0.0, max(ax.get_xlim()[1], 3.0 * alpha))
     if wrong:
         ax.plot([], [], "D", color=ORANGE, label="not valid here")
-    made.legend(*ax.get_legend_handles_labels(), loc="outside upper center", ncols=2, frameon=False, fontsize="small")
+    made.legend(
+        *ax.get_legend_handles_labels(),
+        loc="outside upper center",
+        ncols=2,
+        frameon=False,
+        fontsize="small",
+    )
     return made
 
 
-def dots(table: pd.DataFrame, xlabel: str, looks: dict[str, tuple[str, str]], reference: float | None = None) -> Figure:
+def dots(
+    table: pd.DataFrame,
+    xlabel: str,
+    looks: dict[str, tuple[str, str]],
+    reference: float | None = None,
+) -> Figure:
     """A row for every index, a dot for every column; ``looks`` has a marker and a colour for each column."""
     made, ax = figure(1.2 + 0.27 * len(table))
     if reference is not None:
         ax.axvline(reference, color=GREY, linewidth=0.8, linestyle=":")
     for label, (marker, colour) in looks.items():
-        ax.plot(table[label], range(len(table)), marker, color=colour, label=label, markersize=5.5, alpha=0.9)
+        ax.plot(
+            table[label],
+            range(len(table)),
+            marker,
+            color=colour,
+            label=label,
+            markersize=5.5,
+            alpha=0.9,
+        )
     rows(ax, list(map(str, table.index)))
     ax.set_xlabel(xlabel)
-    made.legend(*ax.get_legend_handles_labels(), loc="outside upper center", ncols=4, frameon=False, fontsize="small")
+    made.legend(
+        *ax.get_legend_handles_labels(),
+        loc="outside upper center",
+        ncols=4,
+        frameon=False,
+        fontsize="small",
+    )
     return made

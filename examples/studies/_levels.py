@@ -86,14 +86,20 @@ def measured_levels(args, settings: Iterable[Setting], column: str, name: str) -
     """
     work = list(settings)
     chunks = [range(start, min(start + 100, args.trials)) for start in range(0, args.trials, 100)]
-    jobs = [partial(rejections, number, setting, chunk) for number, setting in enumerate(work) for chunk in chunks]
+    jobs = [
+        partial(rejections, number, setting, chunk)
+        for number, setting in enumerate(work)
+        for chunk in chunks
+    ]
     counts = parts(args, f"{name}_levels", jobs).groupby("setting")["rejections"].sum()
     low, high = region(args.trials)
     rows = []
     for number, (test, label, _, _) in enumerate(work):
         level = counts[number] / args.trials
         inside = bool(low <= level <= high)
-        rows.append({"test": test, column: label, "level": level, "trials": args.trials, "inside": inside})
+        rows.append(
+            {"test": test, column: label, "level": level, "trials": args.trials, "inside": inside}
+        )
     return pd.DataFrame(rows)
 
 
@@ -101,7 +107,10 @@ def rejections(number: int, setting: Setting, trials: range) -> list[dict]:
     """Count the rejected data sets of a setting; each data set depends on its number only."""
     test, label, function, arguments = setting
     key = crc32(f"{test}, {label}".encode())
-    pvalues = [function(np.random.default_rng([key, trial]), trial % 2 == 1, **arguments) for trial in trials]
+    pvalues = [
+        function(np.random.default_rng([key, trial]), trial % 2 == 1, **arguments)
+        for trial in trials
+    ]
     return [{"setting": number, "rejections": sum(pvalue <= ALPHA for pvalue in pvalues)}]
 
 
@@ -127,7 +136,11 @@ def wide(table: pd.DataFrame, column: str) -> str:
     cells = [f"{row.level:.3f}{'' if row.inside else ' (outside)'}" for row in table.itertuples()]
     names = list(dict.fromkeys(table["test"]))
     labels = list(dict.fromkeys(table[column]))
-    shown = table.assign(cell=cells).pivot(index="test", columns=column, values="cell").loc[names, labels]
+    shown = (
+        table.assign(cell=cells)
+        .pivot(index="test", columns=column, values="cell")
+        .loc[names, labels]
+    )
     return markdown(shown.fillna("").reset_index())
 
 

@@ -91,10 +91,14 @@ GROUPS = {
 }
 #: Label to two variables.
 PAIRS = {
-    "diabetes: age, blood pressure": lambda: _standard(_sklearn("diabetes").data[:, [0, 3]]).T[:, :, np.newaxis],
+    "diabetes: age, blood pressure": lambda: _standard(_sklearn("diabetes").data[:, [0, 3]]).T[
+        :, :, np.newaxis
+    ],
     "votes: age, income": lambda: _columns(_statsmodels("anes96"), "age", "income"),
     "wine: alcohol, ash": lambda: _standard(_sklearn("wine").data[:, [0, 2]]).T[:, :, np.newaxis],
-    "schools: teachers' years, salary": lambda: _columns(_statsmodels("star98"), "AVYRSEXP", "AVSALK"),
+    "schools: teachers' years, salary": lambda: _columns(
+        _statsmodels("star98"), "AVYRSEXP", "AVSALK"
+    ),
 }
 
 

@@ -39,7 +39,11 @@ def unbiased_mmd(gram: np.ndarray, masks: np.ndarray) -> np.ndarray:
     inside *= masks
     xx = inside.sum(axis=1, dtype=np.float64)
     along = masks @ totals
-    return xx / (m * (m - 1)) + (totals.sum() - 2.0 * along + xx) / (n * (n - 1)) - 2.0 * (along - xx) / (m * n)
+    return (
+        xx / (m * (m - 1))
+        + (totals.sum() - 2.0 * along + xx) / (n * (n - 1))
+        - 2.0 * (along - xx) / (m * n)
+    )
 
 
 def critical_values(first: np.ndarray, second: np.ndarray, alpha: float) -> np.ndarray:
@@ -102,7 +106,10 @@ def fuse(x, y, alpha: float, rng, resamples: int = 300, number: int = 10) -> boo
         flat = pdist(pooled, metric)
         ordered = np.sort(np.concatenate([np.zeros(len(pooled)), flat]))
         ordered = np.sort(np.where(ordered == 0.0, np.median(ordered), ordered))
-        narrow, wide = ordered[int(0.05 * len(ordered))] / 2.0, ordered[int(0.95 * len(ordered))] * 2.0
+        narrow, wide = (
+            ordered[int(0.05 * len(ordered))] / 2.0,
+            ordered[int(0.95 * len(ordered))] * 2.0,
+        )
         distances = (-factor * squareform(flat**power)).astype(masks.dtype)
         for width in np.linspace(narrow, wide, number):
             gram = np.exp(distances / masks.dtype.type(width**power))
@@ -122,7 +129,9 @@ def hsicagg(x, y, alpha: float, rng, resamples: int = 300, block: int = 50) -> b
     n = len(x)
     grams = [_of_widths(z) for z in (x, y)]
     centred = np.stack([_u_centred(gram) for gram in grams[0]]).reshape(len(grams[0]), -1)
-    orders = np.vstack([np.arange(n), rng.permuted(np.tile(np.arange(n), (2 * resamples, 1)), axis=1)])
+    orders = np.vstack(
+        [np.arange(n), rng.permuted(np.tile(np.arange(n), (2 * resamples, 1)), axis=1)]
+    )
     parts = []
     for start in range(0, len(orders), block):
         order = orders[start : start + block]
@@ -190,7 +199,9 @@ def mgc(x, y, alpha: float, rng, resamples: int) -> bool:
     from hyppo.independence import MGC
 
     with _quiet():
-        return bool(MGC().test(x, y, reps=resamples, workers=1, random_state=_seed(rng)).pvalue <= alpha)
+        return bool(
+            MGC().test(x, y, reps=resamples, workers=1, random_state=_seed(rng)).pvalue <= alpha
+        )
 
 
 @contextmanager
@@ -228,5 +239,11 @@ def installed(test: str) -> dict[str, Rival]:
 
 def missing() -> list[str]:
     """A line for every test that cannot be run, because its package is not installed."""
-    needed = [(label, package) for rivals in KNOWN.values() for label, (_, package) in rivals.items()]
-    return [f"{label} is left out: {package} is not installed" for label, package in needed if not find_spec(package)]
+    needed = [
+        (label, package) for rivals in KNOWN.values() for label, (_, package) in rivals.items()
+    ]
+    return [
+        f"{label} is left out: {package} is not installed"
+        for label, package in needed
+        if not find_spec(package)
+    ]

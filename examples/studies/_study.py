@@ -32,15 +32,25 @@ def options(
     part of the methods is run now.
     """
     parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("--quick", action="store_true", help=f"{quick} trials instead of {trials}; writes nothing")
+    parser.add_argument(
+        "--quick", action="store_true", help=f"{quick} trials instead of {trials}; writes nothing"
+    )
     parser.add_argument("--trials", type=int, help="another number of trials")
     parser.add_argument("--workers", type=int, help="processes (default: all cores)")
-    parser.add_argument("--store", type=Path, help="keep the trials in this folder, to go on after an interruption")
-    parser.add_argument("--out", type=Path, help="folder for tables and figures (default: docs; with --quick: none)")
+    parser.add_argument(
+        "--store", type=Path, help="keep the trials in this folder, to go on after an interruption"
+    )
+    parser.add_argument(
+        "--out", type=Path, help="folder for tables and figures (default: docs; with --quick: none)"
+    )
     if data:
-        parser.add_argument("--data", type=Path, help="folder of data sets that are not part of the project")
+        parser.add_argument(
+            "--data", type=Path, help="folder of data sets that are not part of the project"
+        )
     if only:
-        parser.add_argument("--only", choices=only, help="run these and keep them in --store; no table is written")
+        parser.add_argument(
+            "--only", choices=only, help="run these and keep them in --store; no table is written"
+        )
     args = parser.parse_args()
     if only and args.only and not args.store:
         parser.error("--only needs --store, where the next run finds what this one kept")
@@ -49,7 +59,14 @@ def options(
     return args
 
 
-def run(description: str, name: str, measured: Callable, values: Callable, chart: Callable | None, **numbers) -> None:
+def run(
+    description: str,
+    name: str,
+    measured: Callable,
+    values: Callable,
+    chart: Callable | None,
+    **numbers,
+) -> None:
     """Run a study from the command line; ``numbers`` are the further arguments of ``options``.
 
     ``measured(args)`` returns a data frame, or several by key.
@@ -58,7 +75,9 @@ def run(description: str, name: str, measured: Callable, values: Callable, chart
     save(args, name, measured(args), values, chart)
 
 
-def save(args: argparse.Namespace, name: str, tables, values: Callable, chart: Callable | None) -> None:
+def save(
+    args: argparse.Namespace, name: str, tables, values: Callable, chart: Callable | None
+) -> None:
     """Print the values of a study and write its tables and its figure to ``args.out``, unless that is None."""
     tables = tables if isinstance(tables, dict) else {"": tables}
     for key, value in values(tables).items():
@@ -142,7 +161,9 @@ def _typed(column: pd.Series) -> pd.Series:
         return column == "True"
     for kind in (int, float):
         try:
-            return pd.Series([kind(value) if value else float("nan") for value in values], index=column.index)
+            return pd.Series(
+                [kind(value) if value else float("nan") for value in values], index=column.index
+            )
         except ValueError:
             continue
     return column
@@ -159,7 +180,9 @@ def markdown(frame) -> str:
     def text(value) -> str:
         if isinstance(value, float):
             return f"{value:.3f}"
-        return re.sub(r"(?<=[]\d]) \*(?= \(|$)", "\u00a0*", str(value)).replace(" ± ", "\u00a0±\u00a0")
+        return re.sub(r"(?<=[]\d]) \*(?= \(|$)", "\u00a0*", str(value)).replace(
+            " ± ", "\u00a0±\u00a0"
+        )
 
     rows = [list(map(str, frame.columns)), ["---"] * len(frame.columns)]
     rows += [[text(v) for v in row] for row in frame.itertuples(index=False)]

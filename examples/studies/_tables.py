@@ -64,7 +64,9 @@ def standard(values: np.ndarray, by: np.ndarray) -> np.ndarray:
     return (values - by.mean(axis=0)) / by.std(axis=0)
 
 
-def split(values: np.ndarray, train: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+def split(
+    values: np.ndarray, train: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
     """A random part of so many rows and the others, in standard units of the first part."""
     order = rng.permutation(len(values))
     first, second = values[order[:train]], values[order[train:]]
@@ -96,13 +98,23 @@ def paired(frame: pd.DataFrame, keys: list[str], value: str, baseline: str = "km
         wide = cells.pivot(index="repetition", columns="estimator", values=value)
         for label in [e for e in cells["estimator"].unique() if e != baseline]:
             difference = (wide[label] - wide[baseline]).to_numpy().copy()
-            difference[np.abs(difference) < 1e-9 * np.abs(wide[baseline])] = 0.0  # rounding has no sign
+            difference[np.abs(difference) < 1e-9 * np.abs(wide[baseline])] = (
+                0.0  # rounding has no sign
+            )
             n, mean = len(difference), float(difference.mean())
             half = t.ppf(0.975, n - 1) * difference.std(ddof=1) / np.sqrt(n) if n > 1 else np.nan
             counts = {"lower": int((difference < 0).sum()), "higher": int((difference > 0).sum())}
             sign = sign_test(difference)[1] if difference.any() else 1.0
-            rows.append({**dict(zip(keys, group, strict=True)), "estimator": label, "difference": mean})
-            rows[-1] |= {"low": mean - half, "high": mean + half, **counts, "pvalue": float(sign), "repetitions": n}
+            rows.append(
+                {**dict(zip(keys, group, strict=True)), "estimator": label, "difference": mean}
+            )
+            rows[-1] |= {
+                "low": mean - half,
+                "high": mean + half,
+                **counts,
+                "pvalue": float(sign),
+                "repetitions": n,
+            }
     return pd.DataFrame(rows)
 
 
@@ -118,7 +130,11 @@ def dots(ax, differences: pd.DataFrame, by: str, levels: pd.Series) -> None:
         part = differences[differences["estimator"] == estimator].set_index(by).loc[levels.index]
         at = np.arange(len(part)) + 0.16 * (i - (len(estimators) - 1) / 2)
         reach = part["high"] - part["difference"]
-        style = {"fmt": MARKERS[i + 1], "color": COLOURS[i + 1], "label": estimator}  # the first is the baseline's
+        style = {
+            "fmt": MARKERS[i + 1],
+            "color": COLOURS[i + 1],
+            "label": estimator,
+        }  # the first is the baseline's
         ax.errorbar(at, part["difference"], yerr=reach, **style)
     ax.axhline(0.0, color="#8C8C8C", linestyle=":")
     ax.set_xticks(range(len(levels)), [f"{cell}\n(kme: {level})" for cell, level in levels.items()])
@@ -136,7 +152,9 @@ def cells(differences: pd.DataFrame, keys: list[str], places: int = 3) -> pd.Dat
     order = list(differences["estimator"].unique())
     table = differences.assign(cell=differences.apply(text, axis=1))
     wide = table.pivot(index=keys, columns="estimator", values="cell")[order]
-    return table[keys].drop_duplicates().merge(wide.reset_index(), on=keys)  # in the order of the table
+    return (
+        table[keys].drop_duplicates().merge(wide.reset_index(), on=keys)
+    )  # in the order of the table
 
 
 def tally(differences: pd.DataFrame, better: int = -1, places: int = 2) -> pd.DataFrame:

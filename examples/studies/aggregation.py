@@ -27,12 +27,28 @@ MORE_CELLS = [
     ("shift by 0.6, one", d.MeanShift(dimension=5, shift=0.6), 50),
     ("correlation 0.6", d.CorrelationChange(5, correlation=0.6), 50),
     ("mixture, means moved", d.Mixture(dimension=5, change="means", amount=3.0), 50),
-    ("scale x3, one, larger sample", d.ScaleChange(dimension=10, scale=3.0, coordinates="one", ratio=4.0), 15),
+    (
+        "scale x3, one, larger sample",
+        d.ScaleChange(dimension=10, scale=3.0, coordinates="one", ratio=4.0),
+        15,
+    ),
 ]
-OTHER_WEIGHTS = (10.0, 60.0)  # of the Gaussian kernel with a wide bandwidth, in place of the recommended 25
+OTHER_WEIGHTS = (
+    10.0,
+    60.0,
+)  # of the Gaussian kernel with a wide bandwidth, in place of the recommended 25
 PAIRS = 20  # in the cells of independence
-SEVERAL = {"estimator": ["kme", "skmse", "fkmse"], "bandwidth": "grid"}  # 3 x 5 members, whatever the data
-FACTORS = (1 / 8, 1 / 4, 1 / 2, 1.0, 2.0)  # on the bandwidths of Eckerle4, 1/64 to 4 on their squares
+SEVERAL = {
+    "estimator": ["kme", "skmse", "fkmse"],
+    "bandwidth": "grid",
+}  # 3 x 5 members, whatever the data
+FACTORS = (
+    1 / 8,
+    1 / 4,
+    1 / 2,
+    1.0,
+    2.0,
+)  # on the bandwidths of Eckerle4, 1/64 to 4 on their squares
 
 
 def member_tests(test: str) -> dict[str, dict]:
@@ -40,7 +56,9 @@ def member_tests(test: str) -> dict[str, dict]:
     tests, names = {}, ("kernel",) if test == "two-sample" else ("kernel_x", "kernel_y")
     for member in recommended(test).members:
         kernels = member.kernel if isinstance(member.kernel, tuple) else (member.kernel,)
-        label = " x ".join(f"{kernel.label}, {_width(kernel)}".removesuffix(", None") for kernel in kernels)
+        label = " x ".join(
+            f"{kernel.label}, {_width(kernel)}".removesuffix(", None") for kernel in kernels
+        )
         given = kernels * len(names) if len(kernels) < len(names) else kernels
         tests[label] = {"estimator": member.estimator, **dict(zip(names, given, strict=True))}
     return tests
@@ -126,25 +144,38 @@ def judged(design, n: int, trial: int) -> list[bool]:
     data, relabellings = (np.random.SeedSequence(0, spawn_key=(n, 0, trial, i)) for i in (0, 1))
     x, y = design.sample(np.random.default_rng(data), n)
     result = two_sample_test(
-        x, y, estimator="auto", n_resamples=RESAMPLES, rng=np.random.default_rng(relabellings), workers=1
+        x,
+        y,
+        estimator="auto",
+        n_resamples=RESAMPLES,
+        rng=np.random.default_rng(relabellings),
+        workers=1,
     )
-    statistics = np.column_stack([np.append(member.statistic, member.null_distribution) for member in result.members])
+    statistics = np.column_stack(
+        [np.append(member.statistic, member.null_distribution) for member in result.members]
+    )
     ranks = tail_ranks(statistics, [member.tolerance for member in result.members])
     spread = statistics.std(axis=0)
     heights = (statistics - statistics.mean(axis=0)) / np.where(spread > 0.0, spread, 1.0)
     together = [way(ranks, heights, result.estimator.weights) for way in WAYS.values()]
     together.append(generalised(x, y, np.random.default_rng(relabellings)))
-    return [result.pvalue <= 0.05, *((values >= values[0] - 1e-12).mean() <= 0.05 for values in together)]
+    return [
+        result.pvalue <= 0.05,
+        *((values >= values[0] - 1e-12).mean() <= 0.05 for values in together),
+    ]
 
 
 def judged_cells(args) -> pd.DataFrame:
     """Power of the ways to judge in every cell of two samples, with differences from "auto" on the same data."""
     rows, labels = [], ["auto", *WAYS, "GPK"]
     for name, design, n in TWO_SAMPLE_CELLS + MORE_CELLS:
-        rejected = np.array(in_processes(args, judged, [(design, n, trial) for trial in range(args.trials)]))
+        rejected = np.array(
+            in_processes(args, judged, [(design, n, trial) for trial in range(args.trials)])
+        )
         for j, label in enumerate(labels):
             only = [
-                int((a & ~b).sum()) for a, b in ((rejected[:, 0], rejected[:, j]), (rejected[:, j], rejected[:, 0]))
+                int((a & ~b).sum())
+                for a, b in ((rejected[:, 0], rejected[:, j]), (rejected[:, j], rejected[:, 0]))
             ]
             labelled = {"cell": name, "d": design.dimension, "n": n}
             counts = {"only_auto": only[0], "only_other": only[1]}
@@ -156,8 +187,14 @@ def judged_cells(args) -> pd.DataFrame:
 def ways_in_short(ways: pd.DataFrame) -> str:
     """Return a table of the mean power of every way to combine the statistics, in all settings and against shifts."""
     mean = ways.groupby("estimator", sort=False)["power"].mean()
-    shifts = ways[ways["cell"].str.startswith("shift")].groupby("estimator", sort=False)["power"].mean()
-    table = pd.DataFrame({"mean power": mean, "against shifts": shifts}).rename_axis("combination").reset_index()
+    shifts = (
+        ways[ways["cell"].str.startswith("shift")].groupby("estimator", sort=False)["power"].mean()
+    )
+    table = (
+        pd.DataFrame({"mean power": mean, "against shifts": shifts})
+        .rename_axis("combination")
+        .reset_index()
+    )
     return markdown(table)
 
 
@@ -165,11 +202,18 @@ def rate(rejected, labels: dict, estimator: str, null: bool) -> dict:
     """A row of the table of rates."""
     count, trials = int(np.sum(rejected)), len(rejected)
     interval = binomtest(count, trials).proportion_ci(0.95)
-    numbers = {"power": count / trials, "low": interval.low, "high": interval.high, "trials": trials}
+    numbers = {
+        "power": count / trials,
+        "low": interval.low,
+        "high": interval.high,
+        "trials": trials,
+    }
     return {**labels, "estimator": estimator, "null": null, **numbers}
 
 
-def cell_rates(args, test, name, design, n, estimators, with_null, trials=None, **labels) -> pd.DataFrame:
+def cell_rates(
+    args, test, name, design, n, estimators, with_null, trials=None, **labels
+) -> pd.DataFrame:
     """Rates of one cell."""
     place = f"{test}-{name}-{labels.get('d', '')}-{n}".translate(str.maketrans(" ,./", "----"))
     result = power_study(
@@ -212,10 +256,14 @@ def cells(args):
             some = {"kme": "kme", "skmse": "skmse", "auto": "auto", **member_tests("independence")}
             yield cell_rates(args, "independence", name, design, n, some, False)
     design = d.EckerleSubsample()
-    widths = {key: [factor * value for factor in FACTORS] for key, value in design.options().items()}
+    widths = {
+        key: [factor * value for factor in FACTORS] for key, value in design.options().items()
+    }
     some = {"kme": "kme", "skmse": "skmse", "auto": "auto"}
     some |= {f"{e}, 5 x 5 bandwidths": {"estimator": e, **widths} for e in ("kme", "skmse")}
-    yield cell_rates(args, "independence", "Eckerle4", design, 11, some, True, trials=eckerle_trials(args))
+    yield cell_rates(
+        args, "independence", "Eckerle4", design, 11, some, True, trials=eckerle_trials(args)
+    )
 
 
 def several_pvalues(design, n: int, trial: int) -> list[float]:
@@ -236,8 +284,19 @@ def several_cells(args) -> pd.DataFrame:
         rejected = np.array(in_processes(args, several_pvalues, work)) <= 0.05
         powers, best = rejected.mean(axis=0), rejected[:, 1:].mean(axis=0).argmax()
         only = rejected[:, 0] & ~rejected[:, 1 + best], ~rejected[:, 0] & rejected[:, 1 + best]
-        row = {"cell": name, "d": design.dimension, "n": n, "combined": powers[0], "best member": powers[1 + best]}
-        row |= {"which": labels[best], "only_combined": only[0].sum(), "only_best": only[1].sum(), "trials": trials}
+        row = {
+            "cell": name,
+            "d": design.dimension,
+            "n": n,
+            "combined": powers[0],
+            "best member": powers[1 + best],
+        }
+        row |= {
+            "which": labels[best],
+            "only_combined": only[0].sum(),
+            "only_best": only[1].sum(),
+            "trials": trials,
+        }
         rows.append(row)
         print(f"3 x 5, {name}, n = {n}", flush=True)
     return pd.DataFrame(rows)
@@ -258,7 +317,10 @@ def cost() -> pd.DataFrame:
             taken[seed, i] = time.perf_counter() - start
     middle = np.median(taken[1:], axis=0)
     return pd.DataFrame(
-        {"several / dearest": [middle[0] / middle[1:-2].max()], "auto / kme": [middle[-2] / middle[-1]]}
+        {
+            "several / dearest": [middle[0] / middle[1:-2].max()],
+            "auto / kme": [middle[-2] / middle[-1]],
+        }
     )
 
 
@@ -294,7 +356,9 @@ def chart(tables):
     two, pairs = sides(tables[""])
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(1, 2, figsize=(11.0, 7.0), layout="constrained", width_ratios=(1.2, 1.0))
+    figure, axes = plt.subplots(
+        1, 2, figsize=(11.0, 7.0), layout="constrained", width_ratios=(1.2, 1.0)
+    )
     looks = {
         "kme": ("o", "#8C8C8C"),
         "best member": ("|", "#000000"),
@@ -304,16 +368,27 @@ def chart(tables):
         places = np.arange(len(table))[::-1]
         for name, (marker, colour) in looks.items():
             if name in table:
-                ax.plot(table[name], places, marker, color=colour, label=name, markersize=9 if marker == "|" else 6)
+                ax.plot(
+                    table[name],
+                    places,
+                    marker,
+                    color=colour,
+                    label=name,
+                    markersize=9 if marker == "|" else 6,
+                )
         sizes = [f", d = {d}" for d in table["d"]] if "d" in table else [""] * len(table)
         cells = zip(table["cell"], sizes, table["n"], strict=True)
-        ax.set_yticks(places, [f"{cell}{size}, n = {n}" for cell, size, n in cells], fontsize="small")
+        ax.set_yticks(
+            places, [f"{cell}{size}, n = {n}" for cell, size, n in cells], fontsize="small"
+        )
         ax.set_xlim(0.0, 1.02)
         ax.set_xlabel("power at level .05")
         ax.set_title(title)
         ax.grid(axis="y", linewidth=0.4)
         ax.spines[["top", "right"]].set_visible(False)
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=4, frameon=False)
+    figure.legend(
+        *axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=4, frameon=False
+    )
     return figure
 
 
@@ -330,7 +405,9 @@ def costs(rates: pd.DataFrame) -> str:
     table = trade(rates)
     shifts = table["cell"].str.startswith("shift")
     own = recommended("two-sample").members[0].weight
-    weights = {own: "auto"} | {float(name.split()[-1]): name for name in table if name.startswith("auto, weight ")}
+    weights = {own: "auto"} | {
+        float(name.split()[-1]): name for name in table if name.startswith("auto, weight ")
+    }
     rows = [
         {
             "weight": f"{weight:g}{' (auto)' if name == 'auto' else ''}",
@@ -393,7 +470,9 @@ def values(tables) -> dict:
 def listed(test: str) -> str:
     """Return the members of the recommended collection as a list, with their weights."""
     members = zip(member_tests(test), recommended(test).members, strict=True)
-    return "\n".join(f"- {label}, weight {member.weight:g}{growing(member)}" for label, member in members)
+    return "\n".join(
+        f"- {label}, weight {member.weight:g}{growing(member)}" for label, member in members
+    )
 
 
 def sides(rates: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:

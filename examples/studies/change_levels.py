@@ -22,7 +22,10 @@ from shrinktest.permutations.serial_correlation import OrderedRows, automatic_le
 
 NAME = "change_levels"
 RESAMPLES = 199
-SHARE, PLACED = 2, 8  # exact tests have so many times the data sets of approximate tests, and of intervals
+SHARE, PLACED = (
+    2,
+    8,
+)  # exact tests have so many times the data sets of approximate tests, and of intervals
 #: What is permuted in series, and how many successive rows move together.
 LENGTHS = {"nothing": None, "stretches": "auto", "circular": "whole"}
 BOOK = 0.15  # share of the variance lost to stretches from which results have a note
@@ -109,7 +112,16 @@ def cell(what: str, test: str, data: str, n: int, design: str, rejected, **more)
     """Return a row of the table: a rate with its interval."""
     share = rate(np.sum(rejected), len(rejected))
     level = share.pop("rejected")
-    return {"what": what, "test": test, "data": data, "n": n, "told": design, "level": level, **share, **more}
+    return {
+        "what": what,
+        "test": test,
+        "data": data,
+        "n": n,
+        "told": design,
+        "level": level,
+        **share,
+        **more,
+    }
 
 
 def generator(*key) -> np.random.Generator:
@@ -127,7 +139,9 @@ def exact(name, n, draw, design, trials) -> list[dict]:
     for trial in range(trials):
         x = draw(rng, n)
         for (_, arguments), hits in zip(cases, rejected, strict=True):
-            result = change_point_test(x, rng=trial, n_resamples=RESAMPLES, confidence=None, workers=1, **arguments)
+            result = change_point_test(
+                x, rng=trial, n_resamples=RESAMPLES, confidence=None, workers=1, **arguments
+            )
             hits.append(result.pvalue <= ALPHA)
     kinds = ("exact", "free")
     return [
@@ -148,13 +162,23 @@ def serial(memory, n, trials) -> list[dict]:
         lengths.append(automatic_length([rows]))
         noted.append(lost(rows.correlation, lengths[-1]) > BOOK)
         for how, length in LENGTHS.items():
-            shared = {"rng": trial, "n_resamples": RESAMPLES, "workers": 1, "block_length": length, "alpha": 0.5}
+            shared = {
+                "rng": trial,
+                "n_resamples": RESAMPLES,
+                "workers": 1,
+                "block_length": length,
+                "alpha": 0.5,
+            }
             p = change_point_test(x, confidence=None, **shared).pvalue
             rejected.setdefault(("change point", how), []).append(p <= ALPHA)
-            rejected.setdefault(("two stretches", how), []).append(two_sample_test(*halves, **shared).pvalue <= ALPHA)
+            rejected.setdefault(("two stretches", how), []).append(
+                two_sample_test(*halves, **shared).pvalue <= ALPHA
+            )
     more = {"length": float(np.median(lengths)), "noted": float(np.mean(noted))}
     name = f"correlation {memory:g}"
-    return [cell("series", test, name, n, how, hits, **more) for (test, how), hits in rejected.items()]
+    return [
+        cell("series", test, name, n, how, hits, **more) for (test, how), hits in rejected.items()
+    ]
 
 
 def notice(name, draw, n, trials) -> list[dict]:
@@ -187,7 +211,9 @@ def lags(memory, n, trials) -> list[dict]:
             x, y = periodic(rng, n)
         else:
             x, y = (stationary(rng, n, memory) for _ in range(2))
-        result = independence_test(x, y, lags=LAGS, block_length="whole", rng=trial, workers=1, n_resamples=n)
+        result = independence_test(
+            x, y, lags=LAGS, block_length="whole", rng=trial, workers=1, n_resamples=n
+        )
         jointly.append(result.pvalue <= ALPHA)
         alone.append(bool((result.pvalues <= ALPHA).any()))
     name = "periodic series" if memory is None else f"correlation {memory:g}"
@@ -205,8 +231,12 @@ def covered(name, n, share, shift, spread, trials, **arguments) -> list[dict]:
     for trial in range(trials):
         x = rng.normal(size=n)
         x[at:] = shift + spread * x[at:]
-        results.append(change_point_test(x, rng=trial, n_resamples=RESAMPLES, workers=1, **arguments))
-    return [_covered(name, n, results, [(result.interval, result.location) for result in results], at)]
+        results.append(
+            change_point_test(x, rng=trial, n_resamples=RESAMPLES, workers=1, **arguments)
+        )
+    return [
+        _covered(name, n, results, [(result.interval, result.location) for result in results], at)
+    ]
 
 
 def covered_ends(name, n, shift, trials) -> list[dict]:
@@ -216,8 +246,12 @@ def covered_ends(name, n, shift, trials) -> list[dict]:
     for trial in range(trials):
         x = rng.normal(size=n)
         x[first:end] += shift
-        results.append(change_point_test(x, change="epidemic", rng=trial, n_resamples=RESAMPLES, workers=1))
-    starts, ends = ([(getattr(result, w), getattr(result, at)) for result in results] for w, at in ENDS)
+        results.append(
+            change_point_test(x, change="epidemic", rng=trial, n_resamples=RESAMPLES, workers=1)
+        )
+    starts, ends = (
+        [(getattr(result, w), getattr(result, at)) for result in results] for w, at in ENDS
+    )
     return [
         _covered(f"{name}, its first row", n, results, starts, first),
         _covered(f"{name}, the row behind it", n, results, ends, end),
@@ -240,14 +274,22 @@ def _covered(name: str, n: int, tests: list, places: list, at: int) -> dict:
 def measured(args) -> pd.DataFrame:
     """Return the rows of all settings."""
     fewer = max(1, args.trials // SHARE)
-    series = {f"correlation {memory:g}": partial(stationary, memory=memory) for memory in LITTLE + MEMORY}
+    series = {
+        f"correlation {memory:g}": partial(stationary, memory=memory) for memory in LITTLE + MEMORY
+    }
     jobs = [partial(exact, *case, args.trials) for case in EXACT]
     jobs += [partial(lags, memory, n, fewer) for memory in (None, 0.5, 0.8) for n in (220,)]
     jobs += [partial(covered, *case, max(1, args.trials // PLACED)) for case in PLACES]
-    jobs += [partial(covered, *case, max(1, args.trials // PLACED), estimator="auto") for case in CHOSEN]
+    jobs += [
+        partial(covered, *case, max(1, args.trials // PLACED), estimator="auto") for case in CHOSEN
+    ]
     jobs += [partial(covered_ends, *case, max(1, args.trials // PLACED)) for case in EPIDEMIC]
     jobs += [partial(serial, memory, n, fewer) for memory in MEMORY for n in SIZES]
-    jobs += [partial(notice, name, draw, n, fewer) for name, draw in {**INDEPENDENT, **series}.items() for n in SEEN]
+    jobs += [
+        partial(notice, name, draw, n, fewer)
+        for name, draw in {**INDEPENDENT, **series}.items()
+        for n in SEEN
+    ]
     return parts(args, NAME, jobs)
 
 
@@ -278,8 +320,14 @@ def chart(tables):
         "11 lags, adjusted": lagged[lagged["told"] == "all lags together"],
         "11 lags, unadjusted": lagged[lagged["told"] == "each by itself"],
     }
-    wrong = [name for name in groups if name.endswith(("no blocks", "single rows", "unadjusted", "short"))]
-    return level_chart({name: some["level"] for name, some in groups.items()}, series["trials"].max(), wrong)
+    wrong = [
+        name
+        for name in groups
+        if name.endswith(("no blocks", "single rows", "unadjusted", "short"))
+    ]
+    return level_chart(
+        {name: some["level"] for name, some in groups.items()}, series["trials"].max(), wrong
+    )
 
 
 def values(tables) -> dict:
@@ -296,7 +344,9 @@ def values(tables) -> dict:
     longer = marked[marked["n"] >= 100]
     rates = pd.concat([exactly, kinds["free"]])[["data", "n", "told", "level"]]
     change = series[series["test"] == "change point"]
-    wide = change.pivot_table("level", ["data", "n"], "told", sort=False)[["nothing", "circular", "stretches"]]
+    wide = change.pivot_table("level", ["data", "n"], "told", sort=False)[
+        ["nothing", "circular", "stretches"]
+    ]
     wide = wide.join(change.groupby(["data", "n"])["noted"].first()).reset_index()
     lagged = kinds["lags"].replace({"told": {"all lags together": "yes", "each by itself": "no"}})
     ends = places[places["data"].str.contains("row")]
@@ -311,15 +361,21 @@ def values(tables) -> dict:
         "series_trials": series["trials"].max(),
         "places_trials": places["trials"].max(),
         "permutations": RESAMPLES,
-        "exact": markdown(rates.replace({"told": {"nothing": "none"}}).rename(columns={"told": "arguments"})),
-        "series": markdown(wide.rename(columns={"nothing": "single rows", "noted": "share with note"})),
+        "exact": markdown(
+            rates.replace({"told": {"nothing": "none"}}).rename(columns={"told": "arguments"})
+        ),
+        "series": markdown(
+            wide.rename(columns={"nothing": "single rows", "noted": "share with note"})
+        ),
         "halves": span(trusted(series[series["test"] == "two stretches"])["level"]),
         "independent_noted": span(independent["noted"]),
         "longer_noted": span(longer["noted"]),
         "longer_silent": span(longer["silent"]),
         "short_noted": span(short["noted"]),
         "short_silent": span(short["silent"]),
-        "lags": markdown(lagged[["data", "n", "told", "level"]].rename(columns={"told": "adjusted"})),
+        "lags": markdown(
+            lagged[["data", "n", "told", "level"]].rename(columns={"told": "adjusted"})
+        ),
         "coverage": span(single_changes["level"]),
         "coverage_of_ends": span(ends["level"]),
         "coverage_detected": span(single_changes["covered_where_found"]),

@@ -51,7 +51,9 @@ SEVERAL = {
 
 def ours(x, rng, arguments) -> tuple[bool, int]:
     """Return whether the test rejects, and the location."""
-    result = change_point_test(x, rng=rng, n_resamples=RESAMPLES, confidence=None, workers=1, trim=TRIM, **arguments)
+    result = change_point_test(
+        x, rng=rng, n_resamples=RESAMPLES, confidence=None, workers=1, trim=TRIM, **arguments
+    )
     return result.reject(), result.location
 
 
@@ -73,7 +75,11 @@ def e_divisive(x, rng) -> tuple[bool, int]:
         own = np.diagonal(area)
         between = area - own[:, None]
         after = own[None] - 2.0 * area + own[:, None]
-        energy = 2.0 * between / (left * right) - own[:, None] / (left * (left - 1)) - after / (right * (right - 1))
+        energy = (
+            2.0 * between / (left * right)
+            - own[:, None] / (left * (left - 1))
+            - after / (right * (right - 1))
+        )
         values = np.where(inside, left * right / (left + right) * energy, -np.inf)
         if not permutation:
             least, place = values.max(), int(values.argmax() // (n + 1))
@@ -98,7 +104,9 @@ def compared(name, design, trials) -> list[dict]:
     with_rupture = find_spec("ruptures") is not None
     if with_rupture:  # its penalty comes from separate series
         apart = np.random.default_rng([seed, 2])
-        penalty = np.quantile([gain(design.null().sample(apart, ROWS)[0])[0] for _ in range(2 * trials)], 1 - ALPHA)
+        penalty = np.quantile(
+            [gain(design.null().sample(apart, ROWS)[0])[0] for _ in range(2 * trials)], 1 - ALPHA
+        )
     for null in (True, False):
         twin = design.null() if null else design
         rng, count = np.random.default_rng([seed, null]), 2 * trials if null else trials
@@ -113,7 +121,14 @@ def compared(name, design, trials) -> list[dict]:
                 results.setdefault("ruptures, rbf", []).append((value > penalty, cut))
         for label, several in results.items():
             near = [(hit, abs(place - first) <= NEAR) for hit, place in several]
-            rows.append({"what": "level" if null else "power", "data": name, "method": label, **shares(near)})
+            rows.append(
+                {
+                    "what": "level" if null else "power",
+                    "data": name,
+                    "method": label,
+                    **shares(near),
+                }
+            )
     return rows
 
 
@@ -122,7 +137,12 @@ def shares(several: list[tuple[bool, bool]]) -> dict:
     hits, near = np.array(several).T
     found = rate(hits.sum(), len(several))
     trials = found.pop("trials")
-    return {**found, "near": float(near.mean()), "found_near": float((hits & near).mean()), "trials": trials}
+    return {
+        **found,
+        "near": float(near.mean()),
+        "found_near": float((hits & near).mean()),
+        "trials": trials,
+    }
 
 
 def searched(name, design, trials) -> list[dict]:
@@ -139,7 +159,9 @@ def searched(name, design, trials) -> list[dict]:
             test = change_point_test(x, rng=trial, **shared)
             results["change_point_test"].append((test.reject(), abs(test.location - first) <= NEAR))
             places = change_points(x, rng=trial, n_changes=1, **shared).locations
-            results["change_points"].append((places.size > 0, bool((np.abs(places - first) <= NEAR).any())))
+            results["change_points"].append(
+                (places.size > 0, bool((np.abs(places - first) <= NEAR).any()))
+            )
         for method, several in results.items():
             what = f"search: {'level' if null else 'power'}"
             rows.append({"what": what, "data": name, "method": method, **shares(several)})
@@ -170,7 +192,10 @@ def counted(name, n, changes, trials) -> list[dict]:
 def measured(args) -> pd.DataFrame:
     """Return the rows of all settings."""
     fewer = max(2, args.trials * 2 // SHARE)
-    jobs = [partial(counted, name, *case, fewer if case[1] else 2 * args.trials) for name, case in SEVERAL.items()]
+    jobs = [
+        partial(counted, name, *case, fewer if case[1] else 2 * args.trials)
+        for name, case in SEVERAL.items()
+    ]
     jobs += [partial(compared, name, design, args.trials) for name, design in DESIGNS.items()]
     jobs += [partial(searched, name, design, fewer) for name, design in DESIGNS.items()]
     return parts(args, NAME, jobs)
@@ -185,9 +210,16 @@ def chart(tables):
     """Draw the power of every method against every kind of change."""
     power = tables[""][tables[""]["what"] == "power"]
     wide = power.pivot_table(index="data", columns="method", values="rejected", sort=False)
-    colours = {"auto": ("o", BLUE), "kme": ("o", GREY), "E-divisive": ("s", ORANGE), "ruptures, rbf": ("^", "#009E73")}
+    colours = {
+        "auto": ("o", BLUE),
+        "kme": ("o", GREY),
+        "E-divisive": ("s", ORANGE),
+        "ruptures, rbf": ("^", "#009E73"),
+    }
     looks = {name: look for name, look in colours.items() if name in wide}
-    made = dots(wide[list(looks)].rename(index=lambda data: data.replace(" .6", " 0.6")), "power", looks)
+    made = dots(
+        wide[list(looks)].rename(index=lambda data: data.replace(" .6", " 0.6")), "power", looks
+    )
     made.axes[0].set_xlim(0.0, 1.02)
     return made
 
@@ -205,7 +237,9 @@ def values(tables) -> dict:
     behind = wide[rivals].max(axis=1) - wide["auto"]
     ahead = near[list(OURS)].max(axis=1) > near[rivals].max(axis=1)
     mean = power.groupby("method", sort=False)[["rejected", "found_near"]].mean()
-    compared = mean.loc[["auto", *rivals]].rename(index={"auto": "`auto`", "ruptures, rbf": "ruptures"})
+    compared = mean.loc[["auto", *rivals]].rename(
+        index={"auto": "`auto`", "ruptures, rbf": "ruptures"}
+    )
     search = kinds["search: power"].pivot_table("rejected", "data", "method")
     lost = search["change_point_test"] - search["change_points"]
     falsely = kinds["search: level"]
@@ -214,11 +248,15 @@ def values(tables) -> dict:
     counts = several[["data", "n", "changes", *names]].rename(columns=names)
     return {
         "changes": len(wide),
-        "powers_of_rivals": ", ".join(f"{row.Index} {row.rejected:.0%}" for row in compared.itertuples()),
+        "powers_of_rivals": ", ".join(
+            f"{row.Index} {row.rejected:.0%}" for row in compared.itertuples()
+        ),
         "near": NEAR,
         "located": ", ".join(f"{share:.0%}" for share in compared["found_near"]),
         "drawn": mean["rejected"].idxmax() == "auto",
-        "powers": markdown(wide.rename(index=lambda data: data.replace(" .6", " 0.6")).reset_index()),
+        "powers": markdown(
+            wide.rename(index=lambda data: data.replace(" .6", " 0.6")).reset_index()
+        ),
         "most_behind": f"{max(behind.max(), 0.0):.3f}",
         "ahead": int(ahead.sum()),
         "settings": len(near),

@@ -50,10 +50,19 @@ DISTANCES = {
     "all three the same": (normal(), normal(), normal(), "median"),
     "Y and Z the same, 0.5 away": (normal(), normal(0.5), normal(0.5), "median"),
     "Y and Z the same, 2 away": (normal(), normal(2.0), normal(2.0), "median"),
-    "Y and Z the same, lognormal": (normal(), *[lambda rng, n: rng.lognormal(size=n)] * 2, "median"),
+    "Y and Z the same, lognormal": (
+        normal(),
+        *[lambda rng, n: rng.lognormal(size=n)] * 2,
+        "median",
+    ),
     "on both sides, 0.5 away": (normal(), normal(0.5), normal(-0.5), "median"),
     "on both sides, 2 away": (normal(), normal(2.0), normal(-2.0), "median"),
-    "shifted by 1, and as far by spread": (normal(), normal(1.0), normal(0.0, as_far_as(1.0)), BANDWIDTH),
+    "shifted by 1, and as far by spread": (
+        normal(),
+        normal(1.0),
+        normal(0.0, as_far_as(1.0)),
+        BANDWIDTH,
+    ),
     "power: 0.25 and 0.5 away": (normal(), normal(0.25), normal(0.5), "median"),
     "power: 0.5 and 1 away": (normal(), normal(0.5), normal(1.0), "median"),
 }
@@ -89,18 +98,24 @@ def rejections(measure: str, cell: str, shape: str, n: int, trials: int) -> list
     for _ in range(trials):
         if measure == "distance":
             *draws, bandwidth = DISTANCES[cell]
-            samples = [draw(rng, n * times) for draw, times in zip(draws, SHAPES[shape], strict=True)]
+            samples = [
+                draw(rng, n * times) for draw, times in zip(draws, SHAPES[shape], strict=True)
+            ]
         else:
             samples = DEPENDENCES[cell](rng, n)
             bandwidth = "median"
         # by coordinates, which give the same p-values sooner
         route = "factor" if measure == "distance" and n >= SIZES[2] else "auto"
-        result = closer_test(*samples, measure=measure, bandwidth=bandwidth, gram=route, workers=1, rng=0)
+        result = closer_test(
+            *samples, measure=measure, bandwidth=bandwidth, gram=route, workers=1, rng=0
+        )
         counts["two-sided"] += result.pvalue <= ALPHA
         # one tail has half of the p-value, the other the rest
         counts["less" if result.difference < 0.0 else "greater"] += result.pvalue / 2.0 <= ALPHA
     shared = {"measure": measure, "cell": cell, "sizes": shape, "n": n}
-    return [{**shared, "alternative": name, **rate(count, trials)} for name, count in counts.items()]
+    return [
+        {**shared, "alternative": name, **rate(count, trials)} for name, count in counts.items()
+    ]
 
 
 def measured(args) -> pd.DataFrame:
@@ -124,13 +139,19 @@ def chart(tables):
     for ax, (measure, some) in zip(panels, level.groupby("measure", sort=False), strict=True):
         ax.axhspan(*region(int(level["trials"].max())), color="#DDDDDD", label="an exact test")
         for (cell, shape), rates in some.groupby(["cell", "sizes"], sort=False):
-            about = {"marker": "o" if shape != "n, n, 4n" else "^", "color": GREY if cell in SAME else BLUE}
+            about = {
+                "marker": "o" if shape != "n, n, 4n" else "^",
+                "color": GREY if cell in SAME else BLUE,
+            }
             ax.plot(range(len(rates)), rates["rejected"], linewidth=0.6, markersize=4.0, **about)
         ax.set_xticks(range(len(SIZES)), [f"{n}" for n in SIZES])
         titles = {"distance": "distances", "dependence": "dependences"}
         ax.set(xlabel="rows n", title=titles[measure], ylim=(0.0, 0.1))
     panels[0].set_ylabel("Type I error rate at 0.05")
-    for colour, label in ((BLUE, "at the same distance"), (GREY, "all three equal, or no dependence")):
+    for colour, label in (
+        (BLUE, "at the same distance"),
+        (GREY, "all three equal, or no dependence"),
+    ):
         panels[1].plot([], [], "o", color=colour, label=label)
     panels[1].plot([], [], "^", color=BLUE, label="Z with 4n rows")
     panels[1].legend(fontsize="small", frameon=False)
@@ -149,7 +170,9 @@ def values(tables) -> dict:
     worst = one_sided.loc[one_sided["rejected"].idxmax()]
     directed = table[power & (table["alternative"] != "greater")]
     names = directed["cell"].str.removeprefix("power: ").str.removesuffix(" away")
-    wide = directed.assign(cell=names).pivot_table("rejected", ["measure", "cell", "alternative"], "n", sort=False)
+    wide = directed.assign(cell=names).pivot_table(
+        "rejected", ["measure", "cell", "alternative"], "n", sort=False
+    )
     return {
         "level": f"{ALPHA:g}",
         "differ": span(level.loc[~same, "rejected"]),

@@ -20,11 +20,29 @@ from shrinktest.applications import KernelMeanMatching
 
 NAME = "density_nll"
 DATA = (
-    *("ionosphere", "sonar", "australian", "specft", "wdbc", "wine", "satimage", "segment", "vehicle", "svmguide2"),
+    *(
+        "ionosphere",
+        "sonar",
+        "australian",
+        "specft",
+        "wdbc",
+        "wine",
+        "satimage",
+        "segment",
+        "vehicle",
+        "svmguide2",
+    ),
     *("vowel", "housing", "bodyfat", "abalone", "glass"),
 )
-CONTINUOUS = "australian, continuous"  # the six columns that [X20] seems to use, under its only kernel
-KERNELS = {"linear": "lin", "poly2": "poly2", "poly3": "poly3", "gaussian": "rbf"}  # and their names in print
+CONTINUOUS = (
+    "australian, continuous"  # the six columns that [X20] seems to use, under its only kernel
+)
+KERNELS = {
+    "linear": "lin",
+    "poly2": "poly2",
+    "poly3": "poly3",
+    "gaussian": "rbf",
+}  # and their names in print
 BOTH = {"kme": "kme", "skmse": "skmse", "fkmse": "fkmse", "fkmse, paper": FKMSE(loo="paper")}
 FILTERS = {name: name for name in ("landweber", "nu", "iterated_tikhonov", "tsvd")}
 NOISE = {"mkme": "mkme", "mmkme": "mmkme"}  # with a closed form under the Gaussian kernel only
@@ -44,7 +62,9 @@ TEN = 10  # repetitions of the paper
 FEW = 10  # repetitions with changed constants
 
 
-def trial(constants: dict, kernels, estimators, name: str, folder: str | None, repetition: int) -> list[dict]:
+def trial(
+    constants: dict, kernels, estimators, name: str, folder: str | None, repetition: int
+) -> list[dict]:
     """Fit all kernels and estimators to one split of one data set, from the same start."""
     rng = np.random.default_rng([repetition, *map(ord, name)])
     values = load(name, folder)
@@ -86,19 +106,34 @@ def trial(constants: dict, kernels, estimators, name: str, folder: str | None, r
 def summarised(results: pd.DataFrame) -> pd.DataFrame:
     """Return the mean and the paired difference from the plain average of every data set, kernel and estimator."""
     keys = ["kernel", "data"]
-    ranks = {"kernel": [*KERNELS], "data": [*DATA, CONTINUOUS], "estimator": [*ESTIMATORS], "repetition": []}
+    ranks = {
+        "kernel": [*KERNELS],
+        "data": [*DATA, CONTINUOUS],
+        "estimator": [*ESTIMATORS],
+        "repetition": [],
+    }
     results = results.sort_values(
-        list(ranks), key=lambda column: column.map(ranks[column.name].index) if ranks[column.name] else column
+        list(ranks),
+        key=lambda column: column.map(ranks[column.name].index) if ranks[column.name] else column,
     )
     cells = results.groupby([*keys, "estimator"], sort=False)
-    means = cells.agg(nll=("nll", "mean"), at_floor=("at_floor", "mean"), stopped=("stopped", "sum"))
-    return means.reset_index().merge(paired(results, keys, "nll"), on=[*keys, "estimator"], how="left")
+    means = cells.agg(
+        nll=("nll", "mean"), at_floor=("at_floor", "mean"), stopped=("stopped", "sum")
+    )
+    return means.reset_index().merge(
+        paired(results, keys, "nll"), on=[*keys, "estimator"], how="left"
+    )
 
 
-def runs(args, names: list[str], kernels, constants: dict, estimators=ESTIMATORS, most=None) -> pd.DataFrame:
+def runs(
+    args, names: list[str], kernels, constants: dict, estimators=ESTIMATORS, most=None
+) -> pd.DataFrame:
     """Return all repetitions on all data sets, or at most so many."""
     folder = None if args.data is None else str(args.data)
-    parts = [repeat(args, trial, constants, kernels, estimators, name, folder, most=most) for name in names]
+    parts = [
+        repeat(args, trial, constants, kernels, estimators, name, folder, most=most)
+        for name in names
+    ]
     return pd.concat(parts, ignore_index=True)
 
 
@@ -122,7 +157,11 @@ def tables(results: pd.DataFrame, varied: dict[str, pd.DataFrame]) -> dict[str, 
     as_above = as_above[as_above["repetition"] < FEW]
     changed = {"as above": as_above, **varied}
     constants = [summarised(some).assign(constants=label) for label, some in changed.items()]
-    return {"": summarised(results), "ten": summarised(first), "constants": pd.concat(constants, ignore_index=True)}
+    return {
+        "": summarised(results),
+        "ten": summarised(first),
+        "constants": pd.concat(constants, ignore_index=True),
+    }
 
 
 def printed(file: str) -> pd.DataFrame:
@@ -165,14 +204,21 @@ def agreement(differences: pd.DataFrame, by: list[str]) -> pd.DataFrame:
 
 def with_printed(summary: pd.DataFrame, file: str) -> pd.DataFrame:
     """Return our differences with the printed ones."""
-    return summary.dropna(subset="difference").merge(printed(file), on=["kernel", "data", "estimator"])
+    return summary.dropna(subset="difference").merge(
+        printed(file), on=["kernel", "data", "estimator"]
+    )
 
 
 def compared(tables: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     """Return our differences with the printed ones, for every table of the papers and every kernel."""
     paper = with_printed(tables[""], "M14_table1_density_nll")
-    out = {f"[M14] Table 1, {kernel} kernel": paper[paper["kernel"] == kernel] for kernel in KERNELS}
-    for label, file in (("[S14] Table 2", "S14_table2_density_nll"), ("[X20] Table 3", "X20_table3_density_nll")):
+    out = {
+        f"[M14] Table 1, {kernel} kernel": paper[paper["kernel"] == kernel] for kernel in KERNELS
+    }
+    for label, file in (
+        ("[S14] Table 2", "S14_table2_density_nll"),
+        ("[X20] Table 3", "X20_table3_density_nll"),
+    ):
         both = with_printed(tables[""], file)
         out[label] = both[both["estimator"] != "fkmse, paper"]
     return out
@@ -184,9 +230,17 @@ def named(name: str) -> str:
 
 def counts(differences: pd.DataFrame, by: list[str]) -> str:
     """Return a table of agreement with the printed differences, without the sign tests."""
-    names = {"agree": "reproduced", "oppose": "opposite sign", "printed as better": "printed as gain"}
+    names = {
+        "agree": "reproduced",
+        "oppose": "opposite sign",
+        "printed as better": "printed as gain",
+    }
     table = agreement(differences, by)
-    return markdown(table[[*by, "compared", "printed as better", "agree", "oppose", "undecided"]].rename(columns=names))
+    return markdown(
+        table[[*by, "compared", "printed as better", "agree", "oppose", "undecided"]].rename(
+            columns=names
+        )
+    )
 
 
 def sides(differences: pd.DataFrame) -> tuple[int, int]:
@@ -205,7 +259,9 @@ def values(tables) -> dict:
     both = with_printed(summary, "M14_table1_density_nll")
     signs = agreement(both, ["estimator"]).set_index("estimator").loc["skmse"]
     published = compared(tables)
-    later = pd.concat([published[paper].assign(paper=paper) for paper in ("[S14] Table 2", "[X20] Table 3")])
+    later = pd.concat(
+        [published[paper].assign(paper=paper) for paper in ("[S14] Table 2", "[X20] Table 3")]
+    )
     polynomial = both[both["kernel"].isin(["poly2", "poly3"])]
     gains, losses = sides(polynomial)
     linear = constants[constants["kernel"] == "linear"].dropna(subset="difference")
@@ -241,7 +297,9 @@ def counted_sides(part: pd.DataFrame, name: str) -> str:
     """Return on how many data sets an estimator is better and worse, and the range of its differences."""
     some = part[part["estimator"] == name]
     better, worse = sides(some)
-    return f"`{name}` is better in {better} and worse in {worse} ({span(some['difference'], '+.2f')})"
+    return (
+        f"`{name}` is better in {better} and worse in {worse} ({span(some['difference'], '+.2f')})"
+    )
 
 
 def chart(tables):
@@ -254,7 +312,9 @@ def chart(tables):
     part = summary[(summary["kernel"] == "gaussian") & (summary["data"] != CONTINUOUS)]
     names = list(dict.fromkeys(part["data"]))
     labels = list(ESTIMATORS)[1:]
-    published = printed("M14_table1_density_nll").set_index(["kernel", "data", "estimator"])["there"]
+    published = printed("M14_table1_density_nll").set_index(["kernel", "data", "estimator"])[
+        "there"
+    ]
     across = min(3, len(names))
     down = -(-len(names) // across)
     figure = Figure(figsize=(2.5 * across + 1.5, 2.2 * down + 0.9), layout="constrained")
@@ -286,7 +346,9 @@ def chart(tables):
     panels[across * (down - 1) + across // 2].set_xlabel(
         "negative log-likelihood per held-out row, difference from the plain average (left of 0: better)"
     )
-    figure.suptitle("Gaussian mixtures fitted to shrunken kernel means: is the density better than with the average?")
+    figure.suptitle(
+        "Gaussian mixtures fitted to shrunken kernel means: is the density better than with the average?"
+    )
     return figure
 
 
@@ -297,7 +359,9 @@ def measured(args):
         print(f"without {name}: {message}", file=sys.stderr)
     if args.quick:
         label = "units of the training part"
-        results = everything(args, ["wine"], CONSTANTS | {"rows": 40, "components": 2}, {label: VARIED[label]})
+        results = everything(
+            args, ["wine"], CONSTANTS | {"rows": 40, "components": 2}, {label: VARIED[label]}
+        )
     else:
         results = everything(args, [name for name in DATA if name not in absent], CONSTANTS, VARIED)
     return results

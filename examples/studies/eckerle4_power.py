@@ -20,11 +20,22 @@ NAME = "eckerle4_power"
 FRACTIONS = (0.10, 0.15, 0.20, 0.25, 0.30)
 ALPHAS = (0.05, 0.10, 0.15)
 # The published F-KMSE column is what the paper's own leave-one-out score gives, retuned in every permutation.
-ESTIMATORS = {"kme": "kme", "skmse": "skmse", "fkmse": FKMSE(loo="paper"), "mkme": "mkme", "mmkme": "mmkme"}
+ESTIMATORS = {
+    "kme": "kme",
+    "skmse": "skmse",
+    "fkmse": FKMSE(loo="paper"),
+    "mkme": "mkme",
+    "mmkme": "mmkme",
+}
 REPETITIONS = 200  # of the published study
 # Misprints: two cells are not multiples of 1/200; at level 0.05 and fraction 0.25 kme has 0.170, more than its 0.070 at
 # level 0.10, and skmse has 0.460, the value of the next row.
-MISPRINTS = {(0.05, 0.20, "fkmse"), (0.05, 0.30, "mkme"), (0.05, 0.25, "kme"), (0.05, 0.25, "skmse")}
+MISPRINTS = {
+    (0.05, 0.20, "fkmse"),
+    (0.05, 0.30, "mkme"),
+    (0.05, 0.25, "kme"),
+    (0.05, 0.25, "skmse"),
+}
 
 
 def study(args, trials: int):
@@ -51,13 +62,21 @@ def study(args, trials: int):
 def agreement(rates: pd.DataFrame) -> pd.DataFrame:
     """Return the chi-square of each published column against this study, without misprints."""
     power = rates[~rates["null"]]
-    sound = [(a, f, e) not in MISPRINTS for a, f, e in zip(power.alpha, power.fraction, power.estimator, strict=True)]
+    sound = [
+        (a, f, e) not in MISPRINTS
+        for a, f, e in zip(power.alpha, power.fraction, power.estimator, strict=True)
+    ]
     power = power[sound]
     p = power["power"].clip(0.5 / power["trials"], 1 - 0.5 / power["trials"])
     error = p * (1 - p) * (1 / REPETITIONS + 1 / power["trials"])
     squares = ((power["published"] - p) ** 2 / error).groupby(power["estimator"])
     rows = [
-        {"estimator": e, "cells": len(z), "chi-square": z.sum(), "p-value": chi2.sf(z.sum(), len(z))}
+        {
+            "estimator": e,
+            "cells": len(z),
+            "chi-square": z.sum(),
+            "p-value": chi2.sf(z.sum(), len(z)),
+        }
         for e, z in squares
     ]
     return pd.DataFrame(rows).set_index("estimator").loc[list(ESTIMATORS)].reset_index()
@@ -82,11 +101,17 @@ def chart(tables):
     for i, name in enumerate(ESTIMATORS):
         some = power[power["estimator"] == name].sort_values("n")
         error = [some["power"] - some["low"], some["high"] - some["power"]]
-        ax.errorbar(some["n"], some["power"], yerr=error, marker=MARKERS[i], color=COLOURS[i], label=name)
+        ax.errorbar(
+            some["n"], some["power"], yerr=error, marker=MARKERS[i], color=COLOURS[i], label=name
+        )
     level = rates[rates["null"] & (rates["alpha"] == 0.05)].groupby("n")["power"].mean()
     ax.plot(level.index, level, color=GREY, linestyle="--", label="level, mean of all")
     ax.axhline(0.05, color=GREY, linewidth=0.8, linestyle=":")
-    ax.set(xlabel="points of the subsample", ylabel="power at level 0.05 (95% interval)", ylim=(0.0, None))
+    ax.set(
+        xlabel="points of the subsample",
+        ylabel="power at level 0.05 (95% interval)",
+        ylim=(0.0, None),
+    )
     ax.set_xticks(sorted(set(power["n"])))
     ax.legend(frameon=False)
     return made

@@ -120,7 +120,9 @@ def samples_of(design: str, level: int, rng: np.random.Generator, sizes) -> list
     return [function(levels[level], rng.random((n, 4)), bool(k)) for k, n in enumerate(sizes)]
 
 
-def pairs_of(design: str, level: int, rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
+def pairs_of(
+    design: str, level: int, rng: np.random.Generator, n: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Draw pairs of observations."""
     function, levels = PAIRS[design]
     return function(levels[level], rng.random((n, 4)))
@@ -146,17 +148,30 @@ def true_effect(design: str, level: int, kernel: str, times: int) -> float:
     for _ in range(times):
         if design in PAIRS:
             variables = pairs_of(design, level, source, _LARGE)
-            x, y = (KernelFeatures(fixed, points) for fixed, points in zip(known, variables, strict=True))
+            x, y = (
+                KernelFeatures(fixed, points)
+                for fixed, points in zip(known, variables, strict=True)
+            )
             values.append(dependence(x, y).value)
         else:
             wide = Pair(np.arange(2 * _LARGE) >= _LARGE, np.arange(2 * _LARGE))
-            features = KernelFeatures(known, np.vstack(samples_of(design, level, source, (_LARGE, _LARGE))))
-            values.append(distance(features, wide, NORMS if known.never_negative else VARIANCE).value)
+            features = KernelFeatures(
+                known, np.vstack(samples_of(design, level, source, (_LARGE, _LARGE)))
+            )
+            values.append(
+                distance(features, wide, NORMS if known.never_negative else VARIANCE).value
+            )
     return float(np.mean(values))
 
 
 def apart(
-    design: str, level: int, kernel: str, estimator: str, truth: float, sizes: tuple[int, int], trials: int
+    design: str,
+    level: int,
+    kernel: str,
+    estimator: str,
+    truth: float,
+    sizes: tuple[int, int],
+    trials: int,
 ) -> list[dict]:
     """Return the coverage and the mean length of the intervals of two samples."""
     rng = np.random.default_rng([crc32(f"{design} {level} {kernel}".encode()), *sizes])
@@ -167,18 +182,33 @@ def apart(
     intervals = []
     for trial in range(trials):
         data = samples_of(design, level, rng, sizes)
-        result = two_sample_test(*data, kernel=known, estimator=estimator, n_resamples=0, rng=0, workers=1)
+        result = two_sample_test(
+            *data, kernel=known, estimator=estimator, n_resamples=0, rng=0, workers=1
+        )
         effect = result.effect(rng=trial)
         area = 0.5
         if level:
             area = true_area(known, estimator, data, test, trial)
         (low, high), (below, above) = effect.distance_interval, effect.auc_interval
-        intervals.append((low <= truth <= high, high - low, truth, below <= area <= above, above - below, area))
+        intervals.append(
+            (low <= truth <= high, high - low, truth, below <= area <= above, above - below, area)
+        )
     means = np.mean(intervals, axis=0)
     shared = {"data": design, "effect": STRENGTHS[level], "kernel": kernel, "estimator": estimator}
     shared |= {"n": f"{sizes[0]} + {sizes[1]}", "trials": trials}
-    rows = [{**shared, "measure": "distance", "truth": means[2], "coverage": means[0], "length": means[1]}]
-    return [*rows, {**shared, "measure": "auc", "truth": means[5], "coverage": means[3], "length": means[4]}]
+    rows = [
+        {
+            **shared,
+            "measure": "distance",
+            "truth": means[2],
+            "coverage": means[0],
+            "length": means[1],
+        }
+    ]
+    return [
+        *rows,
+        {**shared, "measure": "auc", "truth": means[5], "coverage": means[3], "length": means[4]},
+    ]
 
 
 def true_area(kernel, estimator: str, data, test, seed: int) -> float:
@@ -187,7 +217,9 @@ def true_area(kernel, estimator: str, data, test, seed: int) -> float:
 
     m, n = map(len, data)
     second = np.arange(m + n) >= m
-    folds = fold_codes(np.arange(m + n), second.astype(np.int64), FOLDS, np.random.default_rng(seed))
+    folds = fold_codes(
+        np.arange(m + n), second.astype(np.int64), FOLDS, np.random.default_rng(seed)
+    )
     pooled, areas = np.vstack(data), []
     fitting, where = as_estimator(estimator), np.repeat([False, True], _TEST)
     if estimator == "kme":  # all folds at once
@@ -199,10 +231,18 @@ def true_area(kernel, estimator: str, data, test, seed: int) -> float:
         functions = [kernel(points, pooled) @ weights for points in test]
     else:
         fits = [
-            estimates_of(fitting, kernel, [pooled[part & (folds != k)] for part in (~second, second)], "sample")
+            estimates_of(
+                fitting,
+                kernel,
+                [pooled[part & (folds != k)] for part in (~second, second)],
+                "sample",
+            )
             for k in range(FOLDS)
         ]
-        functions = [np.stack([x.embedding(points) - y.embedding(points) for x, y in fits], axis=1) for points in test]
+        functions = [
+            np.stack([x.embedding(points) - y.embedding(points) for x, y in fits], axis=1)
+            for points in test
+        ]
     for k in range(FOLDS):
         scores = np.concatenate([values[:, k] for values in functions])
         won, compared, _ = comparisons(scores, where, np.zeros(2 * _TEST, dtype=np.int64))
@@ -217,11 +257,19 @@ def bound(design: str, level: int, kernel: str, truth: float, n: int, trials: in
     intervals = []
     for _ in range(trials):
         x, y = pairs_of(design, level, rng, n)
-        result = independence_test(x, y, kernel_x=kernels[0], kernel_y=kernels[1], n_resamples=0, rng=0, workers=1)
+        result = independence_test(
+            x, y, kernel_x=kernels[0], kernel_y=kernels[1], n_resamples=0, rng=0, workers=1
+        )
         low, high = result.effect().dependence_interval
         intervals.append((low <= truth <= high, high - low))
     means = np.mean(intervals, axis=0)
-    shared = {"data": design, "effect": STRENGTHS[level], "kernel": kernel, "estimator": "kme", "n": str(n)}
+    shared = {
+        "data": design,
+        "effect": STRENGTHS[level],
+        "kernel": kernel,
+        "estimator": "kme",
+        "n": str(n),
+    }
     shared |= {"trials": trials, "measure": "dependence", "truth": truth}
     return [{**shared, "coverage": means[0], "length": means[1]}]
 
@@ -229,18 +277,32 @@ def bound(design: str, level: int, kernel: str, truth: float, n: int, trials: in
 def measured(args) -> pd.DataFrame:
     """Return the coverage in every setting."""
     parallel = Parallel(n_jobs=args.workers or usable_cores())
-    cells = [(d, level, k) for d in (*SAMPLES, *PAIRS) for level in range(len(STRENGTHS)) for k in KERNELS]
-    truths = parallel(delayed(true_effect)(*cell, _TIMES if args.trials > 100 else 1) for cell in cells)
+    cells = [
+        (d, level, k)
+        for d in (*SAMPLES, *PAIRS)
+        for level in range(len(STRENGTHS))
+        for k in KERNELS
+    ]
+    truths = parallel(
+        delayed(true_effect)(*cell, _TIMES if args.trials > 100 else 1) for cell in cells
+    )
     jobs: list[tuple[int, partial]] = []
     for (design, level, kernel), truth in zip(cells, truths, strict=True):
         if design in PAIRS:
             numbers = NUMBERS if kernel == "gaussian" else FEWER
-            jobs += [(n, partial(bound, design, level, kernel, truth, n, args.trials)) for n in numbers]
+            jobs += [
+                (n, partial(bound, design, level, kernel, truth, n, args.trials)) for n in numbers
+            ]
             continue
         sizes = SIZES if kernel == "gaussian" else tuple((n, n) for n in FEWER)
-        jobs += [(sum(n), partial(apart, design, level, kernel, "kme", truth, n, args.trials)) for n in sizes]
+        jobs += [
+            (sum(n), partial(apart, design, level, kernel, "kme", truth, n, args.trials))
+            for n in sizes
+        ]
         if kernel == "gaussian":
-            jobs.append((1000, partial(apart, design, level, kernel, "fkmse", truth, (50, 50), args.trials)))
+            jobs.append(
+                (1000, partial(apart, design, level, kernel, "fkmse", truth, (50, 50), args.trials))
+            )
     jobs.sort(key=lambda job: -job[0])
     parts = parallel(delayed(job)() for _, job in jobs)
     table = pd.DataFrame([row for part in parts for row in part])
@@ -248,7 +310,9 @@ def measured(args) -> pd.DataFrame:
     order = table.assign(**{name: table[name].map(values.index) for name, values in keys.items()})
     columns = ["measure", "estimator", "kernel", "data", "effect", "n"]
     order = order.sort_values(columns).index
-    return table.loc[order, [*columns, "truth", "coverage", "length", "trials"]].reset_index(drop=True)
+    return table.loc[order, [*columns, "truth", "coverage", "length", "trials"]].reset_index(
+        drop=True
+    )
 
 
 def opening(tables) -> str:
@@ -286,7 +350,10 @@ def page(tables) -> list[str]:
         row = {"measure": measure, "settings": len(coverage)}
         row["coverage"] = f"{coverage.min():.1%} to {coverage.max():.1%}"
         row["median"] = f"{coverage.median():.1%}"
-        rows.append(row | {"below 93%": int((coverage < 0.93).sum()), "above 97%": int((coverage > 0.97).sum())})
+        rows.append(
+            row
+            | {"below 93%": int((coverage < 0.93).sum()), "above 97%": int((coverage > 0.97).sum())}
+        )
     lowest = "; ".join(
         f"{row.coverage:.1%} ({row.measure}, {row.data}, {row.effect.replace('middling', 'medium')} effect, "
         f"{row.kernel} kernel, n = {row.n})"

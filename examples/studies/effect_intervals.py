@@ -80,14 +80,25 @@ def measured(args) -> pd.DataFrame:
     """Return the coverage in every setting."""
     work = [(draw, sizes) for draw in (*DRAWS, "True and False") for sizes in SIZES]
     jobs = (
-        delayed(covered)(draw, sizes, args.trials) if draw in DRAWS else delayed(covered_shares)(sizes, args.trials)
+        delayed(covered)(draw, sizes, args.trials)
+        if draw in DRAWS
+        else delayed(covered_shares)(sizes, args.trials)
         for draw, sizes in work
     )
     rows = []
-    for (draw, sizes), counts in zip(work, Parallel(n_jobs=args.workers or usable_cores())(jobs), strict=True):
+    for (draw, sizes), counts in zip(
+        work, Parallel(n_jobs=args.workers or usable_cores())(jobs), strict=True
+    ):
         for effect, hits in counts.items():
             share = hits / args.trials
-            rows.append({"data": draw, "rows": f"{sizes[0]} + {sizes[1]}", "effect": effect, "coverage": share})
+            rows.append(
+                {
+                    "data": draw,
+                    "rows": f"{sizes[0]} + {sizes[1]}",
+                    "effect": effect,
+                    "coverage": share,
+                }
+            )
             rows[-1]["trials"] = args.trials
     return pd.DataFrame(rows)
 
@@ -106,7 +117,9 @@ def opening(tables) -> str:
 def alt(tables) -> str:
     """Describe the figure."""
     lowest = tables[""]["coverage"].min()
-    return "Coverage of 95% intervals by kind of data: " + claim("never far below 95%", lowest > 0.92)
+    return "Coverage of 95% intervals by kind of data: " + claim(
+        "never far below 95%", lowest > 0.92
+    )
 
 
 def chart(tables):
@@ -127,7 +140,9 @@ def page(tables) -> list[str]:
         wide = some.pivot(index="data", columns="rows", values="coverage")
         wide = wide.loc[list(dict.fromkeys(some["data"])), list(dict.fromkeys(some["rows"]))]
         parts += [f"## {effect.capitalize()}", markdown(wide.reset_index())]
-    share, spread = (table.loc[table["effect"] == effect, "coverage"] for effect in ("share", "spread"))
+    share, spread = (
+        table.loc[table["effect"] == effect, "coverage"] for effect in ("share", "spread")
+    )
     return [
         claim("Intervals of spread are conservative in small samples.", spread.min() > 0.94)
         + f" Newcombe's intervals for a difference of proportions ({SHARES[0]:g} and {SHARES[1]:g}) covered in "

@@ -36,7 +36,11 @@ DESIGNS = {
 }
 LEVELS = (1, 2)  # a small and a middling effect
 BEYOND = 0.75  # margin as a share of the true effect (less what chance gives)
-MARGINS = {"distance": (0.01, 0.02, 0.05, 0.1), "auc": (0.55, 0.6, 0.65, 0.7), "dependence": (0.01, 0.02, 0.05, 0.1)}
+MARGINS = {
+    "distance": (0.01, 0.02, 0.05, 0.1),
+    "auc": (0.55, 0.6, 0.65, 0.7),
+    "dependence": (0.01, 0.02, 0.05, 0.1),
+}
 CHANCE = {"distance": 0.0, "auc": 0.5, "dependence": 0.0}
 #: The functions whose area the margin bounds.
 BEST, OWN = "of the best witness function", "of the fitted ones"
@@ -64,10 +68,16 @@ def best_area(design: str, level: int) -> float:
 
 def effect_of(scale: str, design: str, level: int, times: int) -> float:
     """Return the true effect, which is the margin; ``times`` large samples give distances and dependences."""
-    return best_area(design, level) if scale == "auc" else true_effect(design, level, "gaussian", times)
+    return (
+        best_area(design, level)
+        if scale == "auc"
+        else true_effect(design, level, "gaussian", times)
+    )
 
 
-def rejections(scale: str, design: str, level: int, truth: float, n: int, trials: int) -> list[dict]:
+def rejections(
+    scale: str, design: str, level: int, truth: float, n: int, trials: int
+) -> list[dict]:
     """Return how often the test rejects at each margin: how often its upper limit is below."""
     rng = generator(f"{scale} {design} {level}", n)
     kernel = kernel_of(design, level, "gaussian")
@@ -76,9 +86,15 @@ def rejections(scale: str, design: str, level: int, truth: float, n: int, trials
     own = np.empty(trials)
     test = points_of(design, level, 3) if scale == "auc" else ()
     for trial in range(trials):
-        data = pairs_of(design, level, rng, n) if scale == "dependence" else samples_of(design, level, rng, (n, n))
+        data = (
+            pairs_of(design, level, rng, n)
+            if scale == "dependence"
+            else samples_of(design, level, rng, (n, n))
+        )
         margin = MARGINS[scale][-1]
-        result = equivalence_test(*data, margin=margin, measure=scale, kernel=kernel, rng=trial, workers=1)
+        result = equivalence_test(
+            *data, margin=margin, measure=scale, kernel=kernel, rng=trial, workers=1
+        )
         uppers[trial] = result.upper
         if scale == "auc" and level:
             own[trial] = true_area(kernel, "kme", data, test, trial)
@@ -87,29 +103,53 @@ def rejections(scale: str, design: str, level: int, truth: float, n: int, trials
     else:
         reading = BEST if scale == "auc" else ""
         less = CHANCE[scale] + BEYOND * (truth - CHANCE[scale])
-        cells = [("at the margin", reading, truth, uppers <= truth), ("beyond", reading, less, uppers <= less)]
+        cells = [
+            ("at the margin", reading, truth, uppers <= truth),
+            ("beyond", reading, less, uppers <= less),
+        ]
         if scale == "auc":
             cells.append(("at the margin", OWN, float(own.mean()), uppers <= own))
     shared = {"scale": scale, "data": design, "effect": STRENGTHS[level], "n": n}
     return [
-        {**shared, "what": what, "reading": reading, "margin": margin, **rate(rejected.sum(), trials)}
+        {
+            **shared,
+            "what": what,
+            "reading": reading,
+            "margin": margin,
+            **rate(rejected.sum(), trials),
+        }
         for what, reading, margin, rejected in cells
     ]
 
 
 def measured(args) -> pd.DataFrame:
     """Return the rejections in every setting."""
-    keys = [(scale, design, level) for scale, designs in DESIGNS.items() for design in designs for level in LEVELS]
+    keys = [
+        (scale, design, level)
+        for scale, designs in DESIGNS.items()
+        for design in designs
+        for level in LEVELS
+    ]
     times = _TIMES if args.trials > 100 else 1
     truths = in_processes(args, effect_of, [(*key, times) for key in keys])
     settings = [(*key, truth) for key, truth in zip(keys, truths, strict=True)]
     settings += [(scale, designs[0], 0, CHANCE[scale]) for scale, designs in DESIGNS.items()]
     fewer = max(1, args.trials // 2)
-    work = [(*setting, n, args.trials if n < SIZES[-1] else fewer) for n in SIZES for setting in settings]
+    work = [
+        (*setting, n, args.trials if n < SIZES[-1] else fewer)
+        for n in SIZES
+        for setting in settings
+    ]
     table = pd.DataFrame(chain.from_iterable(in_processes(args, rejections, work)))
-    orders = {"scale": list(DESIGNS), "what": ["at the margin", "beyond", "power"], "effect": list(STRENGTHS)}
+    orders = {
+        "scale": list(DESIGNS),
+        "what": ["at the margin", "beyond", "power"],
+        "effect": list(STRENGTHS),
+    }
     ranks = table.assign(**{name: table[name].map(values.index) for name, values in orders.items()})
-    order = ranks.sort_values(["what", "scale", "reading", "data", "effect", "margin", "n"], kind="stable").index
+    order = ranks.sort_values(
+        ["what", "scale", "reading", "data", "effect", "margin", "n"], kind="stable"
+    ).index
     return table.loc[order].reset_index(drop=True)
 
 
@@ -156,7 +196,10 @@ def values(tables) -> dict:
         "fewest_trials": trials[0],
         "largest": SIZES[-1],
         "above": "; ".join(above) or "none",
-        "power": by_size(power.pivot_table("rejected", ["scale", "margin"], "n", sort=False), {"scale": "measure"}),
+        "power": by_size(
+            power.pivot_table("rejected", ["scale", "margin"], "n", sort=False),
+            {"scale": "measure"},
+        ),
     }
 
 

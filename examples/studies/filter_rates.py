@@ -30,7 +30,13 @@ NAME = "filter_rates"
 POWERS = (0.25, 0.5, 1.0)  # a
 STEPS = 3  # of iterated Tikhonov
 #: Qualification: the largest power of lam at which the bias of a filter can vanish.
-QUALIFICATION = {"fkmse": 1.0, "iterated": float(STEPS), "nu": 1.0, "landweber": np.inf, "tsvd": np.inf}
+QUALIFICATION = {
+    "fkmse": 1.0,
+    "iterated": float(STEPS),
+    "nu": 1.0,
+    "landweber": np.inf,
+    "tsvd": np.inf,
+}
 
 
 @dataclass(frozen=True)
@@ -41,7 +47,9 @@ class Setting:
     mixture: NormalMixture
     smooth: float
     c: float  # lam = c n^-a, relative to the mean of K_ii
-    eta: float | None  # step of the iterations; None for 1 / max K_ii, which is constant for the Gaussian kernel
+    eta: (
+        float | None
+    )  # step of the iterations; None for 1 / max K_ii, which is constant for the Gaussian kernel
     sizes: tuple[int, ...]
 
     def at(self, n: int, a: float) -> dict[str, Any]:
@@ -70,7 +78,12 @@ class Setting:
 
 SETTINGS = {
     "gaussian": Setting(
-        Gaussian(1.0), NormalMixture([1.0], [[0.0]], [[[1.0]]]), 1.0, 1.0, None, (32, 64, 128, 256, 512, 1024)
+        Gaussian(1.0),
+        NormalMixture([1.0], [[0.0]], [[[1.0]]]),
+        1.0,
+        1.0,
+        None,
+        (32, 64, 128, 256, 512, 1024),
     ),
     "quadratic": Setting(
         Polynomial(2),
@@ -88,12 +101,24 @@ def losses(args, most: int | None) -> pd.DataFrame:
     tables = []
     for label, setting in SETTINGS.items():
         for n in setting.sizes[:most]:
-            named = {f"{name}, {a}": filtered for a in POWERS for name, filtered in setting.at(n, a).items()}
+            named = {
+                f"{name}, {a}": filtered
+                for a in POWERS
+                for name, filtered in setting.at(n, a).items()
+            }
             named["fkmse, tuned"] = "fkmse"
-            run = {"n_trials": args.trials, "store": store(args, f"rates-{label}-{n}"), "workers": args.workers}
+            run = {
+                "n_trials": args.trials,
+                "store": store(args, f"rates-{label}-{n}"),
+                "workers": args.workers,
+            }
             run["rng"] = 0
-            table = risk_study(setting.mixture, named, setting.kernel, n, 1, oracle=False, **run).table
-            tables.append(table.assign(kernel=label)[["kernel", "n", "estimator", "loss", "error", "trials"]])
+            table = risk_study(
+                setting.mixture, named, setting.kernel, n, 1, oracle=False, **run
+            ).table
+            tables.append(
+                table.assign(kernel=label)[["kernel", "n", "estimator", "loss", "error", "trials"]]
+            )
     return pd.concat(tables, ignore_index=True)
 
 
@@ -109,7 +134,9 @@ def slopes(table: pd.DataFrame) -> pd.DataFrame:
         name, _, a = estimator.partition(", ")
         power = float(a) if a not in ("", "tuned") else None
         bound = 1.0 if power is None else SETTINGS[kernel].bound(name, power)
-        rows.append({"kernel": kernel, "filter": name if power else estimator, "a": power, "slope": slope})
+        rows.append(
+            {"kernel": kernel, "filter": name if power else estimator, "a": power, "slope": slope}
+        )
         rows[-1] |= {"half": 1.96 / np.sqrt(spread), "bound": -bound}
     return pd.DataFrame(rows)
 
@@ -121,7 +148,11 @@ def shown(table: pd.DataFrame) -> pd.DataFrame:
     text = [f"{r.slope:.2f} ± {r.half:.2f} ({r.bound:.2g})" for r in fixed.itertuples()]
     wide = fixed.assign(cell=text, a=[f"a = {a:g}" for a in fixed["a"]])
     wide = wide.pivot(index=["kernel", "filter"], columns="a", values="cell")
-    return fixed[["kernel", "filter"]].drop_duplicates().merge(wide.reset_index(), on=["kernel", "filter"])
+    return (
+        fixed[["kernel", "filter"]]
+        .drop_duplicates()
+        .merge(wide.reset_index(), on=["kernel", "filter"])
+    )
 
 
 def flatter(fitted: pd.DataFrame) -> pd.DataFrame:
@@ -137,7 +168,10 @@ def values(tables) -> dict:
     fast = fixed[fixed["a"] == max(POWERS)]
     slow = fixed[fixed["a"] == min(POWERS)]
     flat = flatter(fixed)
-    where = (f"{r.kernel}, {r.filter}, a = {r.a:g} ({r.slope:.2f} for {r.bound:.2g})" for r in flat.itertuples())
+    where = (
+        f"{r.kernel}, {r.filter}, a = {r.a:g} ({r.slope:.2f} for {r.bound:.2g})"
+        for r in flat.itertuples()
+    )
     gaussian = table[table["kernel"] == "gaussian"]
     largest = gaussian[gaussian["n"] == gaussian["n"].max()].set_index("estimator")["loss"]
     plain, tuned = (fitted[fitted["filter"] == name] for name in ("kme", "fkmse, tuned"))
@@ -151,8 +185,12 @@ def values(tables) -> dict:
         "cases": len(fixed),
         "drawn": bool((fast["bound"] == -1.0).all()) and slow["slope"].std() > 0.1,
         "slopes": markdown(shown(table)),
-        "slopes_of_kme": " and ".join(f"{r.slope:.2f} ± {r.half:.2f} ({r.kernel})" for r in plain.itertuples()),
-        "slopes_of_fkmse": " and ".join(f"{r.slope:.2f} ± {r.half:.2f}" for r in tuned.itertuples()),
+        "slopes_of_kme": " and ".join(
+            f"{r.slope:.2f} ± {r.half:.2f} ({r.kernel})" for r in plain.itertuples()
+        ),
+        "slopes_of_fkmse": " and ".join(
+            f"{r.slope:.2f} ± {r.half:.2f}" for r in tuned.itertuples()
+        ),
         "flat_where": "; ".join(where) or "none",
         "steps": STEPS,
         "trials": table["trials"].max(),
@@ -172,11 +210,15 @@ def chart(tables):
         for ax, a in zip(axes, POWERS, strict=True):
             part = table[table["kernel"] == kernel]
             plain = part[part["estimator"] == "kme"]
-            ax.plot(plain["n"], plain["loss"], color="black", linewidth=1, label="kme, order $n^{-1}$")
+            ax.plot(
+                plain["n"], plain["loss"], color="black", linewidth=1, label="kme, order $n^{-1}$"
+            )
             for i, name in enumerate(QUALIFICATION):
                 curve = part[part["estimator"] == f"{name}, {a}"]
                 style = {"color": COLOURS[i], "marker": MARKERS[i], "markersize": 5, "linewidth": 1}
-                ax.errorbar(curve["n"], curve["loss"], yerr=1.96 * curve["error"], label=name, **style)
+                ax.errorbar(
+                    curve["n"], curve["loss"], yerr=1.96 * curve["error"], label=name, **style
+                )
             slope = setting.bound("fkmse", a)
             ends = part[part["estimator"] == f"fkmse, {a}"]
             last_n, last = ends["n"].iloc[-1], ends["loss"].iloc[-1]
@@ -198,8 +240,12 @@ def chart(tables):
         axes[0].set_ylabel("risk (95% interval)")
     for ax in grid[-1]:
         ax.set_xlabel("sample size n")
-    figure.legend(*grid[0, 0].get_legend_handles_labels(), loc="outside right center", frameon=False)
-    figure.suptitle("How fast does the risk of a filter fall, when its amount of shrinkage falls with n?")
+    figure.legend(
+        *grid[0, 0].get_legend_handles_labels(), loc="outside right center", frameon=False
+    )
+    figure.suptitle(
+        "How fast does the risk of a filter fall, when its amount of shrinkage falls with n?"
+    )
     return figure
 
 

@@ -45,7 +45,9 @@ OTHERS = ("residual correlation", "GCM", "KCI", "RCIT", *HYPPO)
 MODELS = ("true model", "wrong model")
 REGRESSOR = "residuals by LinearRegression()"
 RIGHT = ("linear", "heavy-tailed", "spread")  # shapes that linear regression fits
-HOLDS = 0.25  # residual shift, in standard deviations of the statistic, at which a 5% level becomes 6%
+HOLDS = (
+    0.25  # residual shift, in standard deviations of the statistic, at which a 5% level becomes 6%
+)
 PERMUTATIONS = 199
 FEW_PERMUTATIONS = 39  # enough for an exact level of 0.05
 CLINICS, SPECIES = 4, 5
@@ -56,7 +58,11 @@ ENOUGH = 100  # data sets for a comparison of powers
 #: Share of the trials that a method gets, for all sizes or some: exact methods two, slow ones fewer.
 PART: dict[str | tuple[str, int], float] = {MODELS[0]: 2.0, REGRESSOR: 0.5, ("KCI", 1000): 0.025}
 PART |= dict(zip(HYPPO, (0.1, 0.02), strict=True))
-MOST = {REGRESSOR: 200, "PartialDcorr": 200, "ConditionalDcorr": 50}  # rows up to which slow methods are run
+MOST = {
+    REGRESSOR: 200,
+    "PartialDcorr": 200,
+    "ConditionalDcorr": 50,
+}  # rows up to which slow methods are run
 KEYS = ["shape", "columns", "strength", "n"]
 POWERS = [("linear", 1), ("smooth", 1), ("heavy-tailed", 5)]
 EFFECTS = {"mean": 0.35, "turning": 0.6, "square": 0.5}
@@ -107,7 +113,9 @@ def _model(design: Confounded, wrong: bool):
     """Return the model of X given Z, right or as a line with noise that is too small."""
 
     def mean(z):
-        return design.strength * (0.9 * z.sum(axis=1, keepdims=True) / z.shape[1] ** 0.5 if wrong else design.shared(z))
+        return design.strength * (
+            0.9 * z.sum(axis=1, keepdims=True) / z.shape[1] ** 0.5 if wrong else design.shared(z)
+        )
 
     spread = 0.9 if wrong else 1.0
     return lambda z, rng: mean(z) + spread * rng.normal(size=(len(z), 1))
@@ -137,7 +145,9 @@ def residual_shift(design: Confounded, x, y, z) -> float:
     """Return the bias that remains of the shared function, in standard deviations of the statistic."""
     candidates, shared = candidate_bases(z), design.strength * design.shared(z)
     of_x, of_y = (tuned_smoother(candidates, v).residuals(shared)[:, 0] for v in (x, y))
-    noise = np.prod([tuned_smoother(candidates, v).residuals(v - shared)[:, 0] for v in (x, y)], axis=0)
+    noise = np.prod(
+        [tuned_smoother(candidates, v).residuals(v - shared)[:, 0] for v in (x, y)], axis=0
+    )
     return float(abs((of_x * of_y).mean()) / noise.std() * np.sqrt(len(x)))
 
 
@@ -153,10 +163,16 @@ def _rejections(design: Confounded, n: int, trials: int, key: str, name: str, me
             result = method(*data, np.random.default_rng([trial, 1]))
         seconds += time.perf_counter() - start
         rejected += getattr(result, "pvalue", result) <= ALPHA
-        noted += name == "residuals" and any(note.startswith("The regressions") for note in result.notes)
+        noted += name == "residuals" and any(
+            note.startswith("The regressions") for note in result.notes
+        )
     low, high = proportion_confint(rejected, count, method="beta")
     row = {"method": name, "rejected": rejected / count, "low": low, "high": high, "trials": count}
-    return {**row, "seconds": seconds / count, "noted": noted / count if name == "residuals" else np.nan}
+    return {
+        **row,
+        "seconds": seconds / count,
+        "noted": noted / count if name == "residuals" else np.nan,
+    }
 
 
 def cell(design: Confounded, n: int, trials: int, store=None, only=None) -> list[dict]:
@@ -176,7 +192,12 @@ def cell(design: Confounded, n: int, trials: int, store=None, only=None) -> list
         return []
     seeds = ([crc32(key.encode()), trial] for trial in range(min(20, trials)))
     samples = (design.sample(np.random.default_rng(seed), n) for seed in seeds)
-    shared = {"shape": design.shape, "columns": design.columns, "strength": _strength(design), "n": n}
+    shared = {
+        "shape": design.shape,
+        "columns": design.columns,
+        "strength": _strength(design),
+        "n": n,
+    }
     shared |= {"effect": design.how if design.effect else "none"}
     shared |= {"left": float(np.median([residual_shift(design, *data) for data in samples]))}
     return [{**shared, **row} for row in rows]
@@ -199,8 +220,13 @@ def measured(args) -> pd.DataFrame:
                     jobs.append((design, n, args.trials))
     for shape, columns in POWERS if large else POWERS[:1]:
         for how, effect in EFFECTS.items():
-            design = Confounded(shape, columns=columns, strength=STRENGTHS["weak"], effect=effect, how=how)
-            jobs += [(design, n, max(2, args.trials // 2)) for n in (POWER_SIZES if large else POWER_SIZES[:1])]
+            design = Confounded(
+                shape, columns=columns, strength=STRENGTHS["weak"], effect=effect, how=how
+            )
+            jobs += [
+                (design, n, max(2, args.trials // 2))
+                for n in (POWER_SIZES if large else POWER_SIZES[:1])
+            ]
     parallel = Parallel(n_jobs=args.workers or usable_cores())
     cells = parallel(delayed(cell)(*job, args.store, args.only) for job in jobs)
     return pd.DataFrame([row for rows in cells for row in rows])
@@ -233,7 +259,10 @@ def measured_samples(args) -> pd.DataFrame:
     sizes, columns = ((50, 200), (1, 5)) if args.trials > QUICK else ((50,), (1,))
     jobs = [
         (Confounded(shape, columns=d, effect=effect), n, trials)
-        for effect, trials, shapes in ((0.0, args.trials, SHAPES), (0.5, max(2, args.trials // 4), SHAPES[:2]))
+        for effect, trials, shapes in (
+            (0.0, args.trials, SHAPES),
+            (0.5, max(2, args.trials // 4), SHAPES[:2]),
+        )
         for n in sizes
         for shape in shapes
         for d in columns
@@ -269,7 +298,9 @@ def _within_clinics(argument: str, kernel: str, n: int, trial: int) -> float:
         return independence_test(values, numbers, given=clinic, kernel_x=chosen, **options).pvalue
     treated = numbers[:, 0] > (CLINICS - 1) / 4.0
     covariates = (clinic[~treated], clinic[treated])
-    return two_sample_test(values[~treated], values[treated], covariates=covariates, kernel=chosen, **options).pvalue
+    return two_sample_test(
+        values[~treated], values[treated], covariates=covariates, kernel=chosen, **options
+    ).pvalue
 
 
 def kernel_cell(argument: str, kernel: str, n: int, trials: int) -> dict:
@@ -287,28 +318,40 @@ def kernel_cell(argument: str, kernel: str, n: int, trials: int) -> dict:
 def measured_kernels(args) -> pd.DataFrame:
     """Return the rejections of tests within strata with kernels of the user."""
     sizes = CLINIC_SIZES if args.trials > QUICK else CLINIC_SIZES[1:]
-    cells = [(argument, kernel, n) for argument in ("given", "covariates") for kernel in OWN_KERNELS for n in sizes]
+    cells = [
+        (argument, kernel, n)
+        for argument in ("given", "covariates")
+        for kernel in OWN_KERNELS
+        for n in sizes
+    ]
     parallel = Parallel(n_jobs=args.workers or usable_cores())
     return pd.DataFrame(parallel(delayed(kernel_cell)(*cell, args.trials) for cell in cells))
 
 
 def _wide(some: pd.DataFrame, *names: str) -> str:
     """Return a table of rejection rates by method."""
-    wide = some.pivot_table(index=list(names), columns="method", values="rejected", sort=False).reset_index()
+    wide = some.pivot_table(
+        index=list(names), columns="method", values="rejected", sort=False
+    ).reset_index()
     return markdown(wide)
 
 
 def null_cells(table: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     """Split the null settings: tests with a model, others where the regressions fit, others where they do not."""
     null = table[table["effect"] == "none"]
-    models, others = null[null["method"].isin(MODELS)], null[~null["method"].isin((*MODELS, REGRESSOR))]
+    models, others = (
+        null[null["method"].isin(MODELS)],
+        null[~null["method"].isin((*MODELS, REGRESSOR))],
+    )
     return models, others[others["left"] <= HOLDS], others[others["left"] > HOLDS]
 
 
 def _mean_powers(power: pd.DataFrame) -> str:
     """Return a table of the mean powers of the default method and two competitors."""
     names = [name for name in ("residuals", "GCM", "KCI") if (power["method"] == name).any()]
-    mean = power[power["method"].isin(names)].pivot_table("rejected", "effect", "method", sort=False)[names]
+    mean = power[power["method"].isin(names)].pivot_table(
+        "rejected", "effect", "method", sort=False
+    )[names]
     effects = {"mean": "linear", "turning": "linear, sign changing with Z", "square": "quadratic"}
     return markdown(mean.map("{:.2f}".format).rename(index=effects).reset_index())
 
@@ -319,13 +362,18 @@ def _range(some: pd.DataFrame) -> str:
 
 def _own_levels(holds: pd.DataFrame, fails: pd.DataFrame) -> str:
     """Describe the levels of the methods of this package."""
-    ours = holds[(holds["method"] == "residuals") | ((holds["method"] == "local") & (holds["shape"] != "spread"))]
+    ours = holds[
+        (holds["method"] == "residuals")
+        | ((holds["method"] == "local") & (holds["shape"] != "spread"))
+    ]
     apart = _range(holds[(holds["method"] == "local") & (holds["shape"] == "spread")])
     beyond = "; ".join(
         f"{row.method} ({row.shape}, {counted(row.columns, 'column')}, {row.strength}, n = {row.n}): {row.rejected:.1%}"
         for row in ours[beyond_chance(ours)].itertuples()
     )
-    noted, falsely = (some[some["method"] == "residuals"]["noted"].mean() for some in (fails, holds))
+    noted, falsely = (
+        some[some["method"] == "residuals"]["noted"].mean() for some in (fails, holds)
+    )
     return (
         f"Where the regressions fit, `local` has rates of {_range(ours[ours['method'] == 'local'])} if the spread is "
         f"constant and {apart} if it is not. Settings of our methods beyond {LIMIT:.0%} and simulation error: "
@@ -385,7 +433,10 @@ def opening(tables) -> str:
 def alt(tables) -> str:
     """Describe the figure."""
     _, holds, fails = null_cells(tables[""])
-    fitted, misfit = holds[holds["method"] == "residuals"]["rejected"].max(), fails["rejected"].max()
+    fitted, misfit = (
+        holds[holds["method"] == "residuals"]["rejected"].max(),
+        fails["rejected"].max(),
+    )
     return "Type I error rates of all methods: " + claim(
         "near 0.05 or below for the default where the regressions fit, up to 1 where they do not",
         fitted < 0.1 and misfit > 0.9,
@@ -431,19 +482,35 @@ def page(tables) -> list[str]:
 def _powers(power: pd.DataFrame, null: pd.DataFrame) -> str:
     """Mean powers of the default method and of two others, for every effect."""
     names = [name for name in ("residuals", "GCM", "KCI") if (power["method"] == name).any()]
-    mean = power[power["method"].isin(names)].groupby(["effect", "method"], sort=False)["rejected"].mean().unstack()
-    each = (f"{effect}: {', '.join(f'{name} {row[name]:.2f}' for name in names)}" for effect, row in mean.iterrows())
+    mean = (
+        power[power["method"].isin(names)]
+        .groupby(["effect", "method"], sort=False)["rejected"]
+        .mean()
+        .unstack()
+    )
+    each = (
+        f"{effect}: {', '.join(f'{name} {row[name]:.2f}' for name in names)}"
+        for effect, row in mean.iterrows()
+    )
     return f"On average, {'; '.join(each)}. {_behind(power, null)}"
 
 
 def _behind(power: pd.DataFrame, null: pd.DataFrame) -> str:
     """Say in how many settings the default method keeps up with the best valid competitor."""
     above = null[beyond_chance(null)]
-    broken = set(above[["shape", "columns", "strength", "method"]].itertuples(index=False, name=None))
+    broken = set(
+        above[["shape", "columns", "strength", "method"]].itertuples(index=False, name=None)
+    )
     near, cells = 0, 0
-    for (_, shape, columns, strength, _), some in power[power["trials"] >= ENOUGH].groupby(["effect", *KEYS]):
+    for (_, shape, columns, strength, _), some in power[power["trials"] >= ENOUGH].groupby(
+        ["effect", *KEYS]
+    ):
         powers = some.set_index("method")["rejected"]
-        rivals = [powers[name] for name in OTHERS if name in powers and (shape, columns, strength, name) not in broken]
+        rivals = [
+            powers[name]
+            for name in OTHERS
+            if name in powers and (shape, columns, strength, name) not in broken
+        ]
         near, cells = near + (powers["residuals"] >= max(rivals, default=0.0) - MARGIN), cells + 1
     return (
         f"In {near} of {cells} settings the default method is within {MARGIN} of the best competitor that keeps its "
@@ -469,7 +536,9 @@ def chart(tables):
     null = tables[""].query("effect == 'none'")
     null = null[~null["method"].isin((*MODELS, REGRESSOR))]
     drawn, axes = plt.subplots(1, 2, figsize=(9.0, 3.6), sharey=True, layout="constrained")
-    drawn.supxlabel(f"Type I error rate at level {ALPHA} (X and Y independent given Z)", fontsize="medium")
+    drawn.supxlabel(
+        f"Type I error rate at level {ALPHA} (X and Y independent given Z)", fontsize="medium"
+    )
     names = list(dict.fromkeys(null["method"]))
     for ax, some, title in (
         (axes[0], null[null["left"] <= HOLDS], "regressions fit"),
@@ -477,7 +546,13 @@ def chart(tables):
     ):
         for i, name in enumerate(names):
             levels = some[some["method"] == name]["rejected"]
-            ax.plot(levels, np.full(len(levels), i), "|", markersize=12, color="C0" if name in OURS else "C7")
+            ax.plot(
+                levels,
+                np.full(len(levels), i),
+                "|",
+                markersize=12,
+                color="C0" if name in OURS else "C7",
+            )
         ax.axvline(ALPHA, color="C3", linewidth=1.0)
         ax.set(title=title, xlim=(-0.02, 1.02))
     axes[0].set_yticks(range(len(names)), names)

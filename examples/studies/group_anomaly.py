@@ -20,12 +20,17 @@ USUAL = 50  # groups to train on, and of either kind to test on
 NU = 0.1
 ESTIMATORS = ("kme", "skmse", "fkmse", "landweber", "mkme")
 LEVEL2 = {"linear": "linear machine", "gaussian": "Gaussian machine"}
-SHARE, CORRELATION = 0.5, 0.5  # of usual groups: share of the first cluster, correlation of the first two variables
+SHARE, CORRELATION = (
+    0.5,
+    0.5,
+)  # of usual groups: share of the first cluster, correlation of the first two variables
 #: Label to the parameters of unusual groups.
 ODD = {"shares": {"share": 0.9}, "correlation": {"correlation": -0.7}}
 
 
-def group(rng: np.random.Generator, share: float = SHARE, correlation: float = CORRELATION) -> np.ndarray:
+def group(
+    rng: np.random.Generator, share: float = SHARE, correlation: float = CORRELATION
+) -> np.ndarray:
     """Draw points (SIZE, DIMENSION) of two clusters, which differ in the third coordinate."""
     points = rng.standard_normal((SIZE, DIMENSION))
     points[:, 1] = correlation * points[:, 0] + np.sqrt(1.0 - correlation**2) * points[:, 1]
@@ -48,7 +53,15 @@ def trial(kind: str, usual: int, repetition: int) -> list[dict]:
             machine = OneClassSVM(kernel="precomputed", nu=NU).fit(kernel.fit_transform(train))
             oddness = -machine.decision_function(kernel.transform(test))
             area = roc_auc_score(np.repeat([0, 1], usual), oddness)
-            rows.append({"machine": name, "odd": kind, "repetition": repetition, "estimator": estimator, "auc": area})
+            rows.append(
+                {
+                    "machine": name,
+                    "odd": kind,
+                    "repetition": repetition,
+                    "estimator": estimator,
+                    "auc": area,
+                }
+            )
     return rows
 
 
@@ -58,11 +71,22 @@ KEYS = ["machine", "odd"]
 def values(tables) -> dict:
     """Return the numbers, tables and claims of the section."""
     results = tables[""]
-    means = results.pivot_table(index=KEYS, columns="estimator", values="auc", sort=False)[list(ESTIMATORS)]
-    mean = results.groupby(["machine", "odd", "estimator"])["auc"].mean().unstack().loc["Gaussian machine"]
+    means = results.pivot_table(index=KEYS, columns="estimator", values="auc", sort=False)[
+        list(ESTIMATORS)
+    ]
+    mean = (
+        results.groupby(["machine", "odd", "estimator"])["auc"]
+        .mean()
+        .unstack()
+        .loc["Gaussian machine"]
+    )
     differences = paired(results, KEYS, "auc")
     gaussian = differences[differences["machine"] == "Gaussian machine"]
-    one_class = pd.read_csv(PUBLISHED / "M14_table2_distributions.csv").set_index("estimator").filter(like="ocsmm")
+    one_class = (
+        pd.read_csv(PUBLISHED / "M14_table2_distributions.csv")
+        .set_index("estimator")
+        .filter(like="ocsmm")
+    )
     return {
         "areas": " and ".join(f"{area:.2f} ({name})" for name, area in mean["kme"].items()),
         "changes": span(mean.drop(columns="kme").sub(mean["kme"], axis=0).to_numpy(), "+.3f"),
@@ -88,7 +112,9 @@ def measured(args):
     """Return the tables of all settings."""
     usual = 15 if args.quick else USUAL
     results = pd.concat([repeat(args, trial, kind, usual) for kind in ODD], ignore_index=True)
-    return pd.concat([results[results["machine"] == machine] for machine in LEVEL2.values()], ignore_index=True)
+    return pd.concat(
+        [results[results["machine"] == machine] for machine in LEVEL2.values()], ignore_index=True
+    )
 
 
 def chart(tables):
@@ -108,7 +134,9 @@ def chart(tables):
     for ax, (title, points) in zip(panels, shown.items(), strict=True):
         first = points[:, 2] > 0
         ax.scatter(*points[first, :2].T, marker="o", color="black", label="variable 3 above 0")
-        ax.scatter(*points[~first, :2].T, marker="o", facecolor="none", edgecolor="black", label="below 0")
+        ax.scatter(
+            *points[~first, :2].T, marker="o", facecolor="none", edgecolor="black", label="below 0"
+        )
         ax.set_title(title, fontsize="medium")
         ax.set_xlabel("variable 1")
         ax.spines[["top", "right"]].set_visible(False)

@@ -21,13 +21,21 @@ from shrinktest import independence_test, two_sample_test
 NAME = "group_coverage"
 TITLE = "Coverage of intervals where rows come in groups or blocks"
 CONFIDENCE = 0.95
-GROUPS, MEMBERS = (10, 15, 30, 60), 4  # of each sample, and the rows in a group (their mean, where sizes differ)
+GROUPS, MEMBERS = (
+    (10, 15, 30, 60),
+    4,
+)  # of each sample, and the rows in a group (their mean, where sizes differ)
 ALIKE = (0.0, 0.4, 0.95)  # the correlation of rows of a group
 SIZES = ("equal", "unequal")
 DISTANCE, DEPENDENCE, WITHIN = "distance", "dependence", "distance within blocks"
 EFFECTS = {DISTANCE: {"none": 0.0, "middling": 0.8}, DEPENDENCE: {"none": 0.0, "middling": 0.5}}
 KERNELS = {DISTANCE: ("gaussian",), DEPENDENCE: ("gaussian", "linear")}
-BLOCKS = ((20, 2, 2), (10, 2, 10), (5, 4, 20), (10, 5, 5))  # their number, and the rows of each sample in one
+BLOCKS = (
+    (20, 2, 2),
+    (10, 2, 10),
+    (5, 4, 20),
+    (10, 5, 5),
+)  # their number, and the rows of each sample in one
 SHIFTS = {"none": 0.0, "middling": 1.5}  # within blocks
 APART = (0.0, 1.0)  # the first and the last block are so far from the middle
 BELOW = 0.93
@@ -63,15 +71,21 @@ def grouped(rng: np.random.Generator, groups: int, sizes: str, alike: float, col
     each = MEMBERS if sizes == "equal" else np.maximum(1, rng.poisson(MEMBERS, size=groups))
     codes = np.repeat(np.arange(groups), each)
     shared = rng.normal(size=(groups, columns))[codes]
-    return np.sqrt(alike) * shared + np.sqrt(1.0 - alike) * rng.normal(size=(len(codes), columns)), codes
+    return np.sqrt(alike) * shared + np.sqrt(1.0 - alike) * rng.normal(
+        size=(len(codes), columns)
+    ), codes
 
 
-def interval(measure: str, kernel: str, strength: float, groups: int, sizes: str, alike: float, rng):
+def interval(
+    measure: str, kernel: str, strength: float, groups: int, sizes: str, alike: float, rng
+):
     """Return the estimate and its interval in one data set."""
     if measure == DISTANCE:
         (x, of_x), (y, of_y) = (grouped(rng, groups, sizes, alike, 1) for _ in range(2))
         arguments = {"kernel": kernel, "bandwidth": 1.0, "groups": (of_x, groups + of_y)}
-        effect = two_sample_test(x, y + strength, n_resamples=0, workers=1, **arguments).effect(folds=2)
+        effect = two_sample_test(x, y + strength, n_resamples=0, workers=1, **arguments).effect(
+            folds=2
+        )
         return effect.distance, *effect.distance_interval
     z, codes = grouped(rng, groups, sizes, alike, 2)
     x, y = z[:, 0], strength * z[:, 0] + np.sqrt(1.0 - strength**2) * z[:, 1]
@@ -81,7 +95,9 @@ def interval(measure: str, kernel: str, strength: float, groups: int, sizes: str
     return effect.dependence, *effect.dependence_interval
 
 
-def within_blocks(design: tuple[int, int, int], apart: float, shift: float, rng: np.random.Generator):
+def within_blocks(
+    design: tuple[int, int, int], apart: float, shift: float, rng: np.random.Generator
+):
     """Return the distance within blocks and its interval in one data set."""
     count, *rows = design
     centres = apart * np.linspace(-1.0, 1.0, count)
@@ -97,20 +113,39 @@ def block_cell(design: tuple[int, int, int], apart: float, effect: str, trials: 
     truth = true_within_blocks(SHIFTS[effect], apart * np.linspace(-1.0, 1.0, design[0]))
     key = crc32(f"{design} {apart} {effect}".encode())
     setting = design, apart, SHIFTS[effect]
-    intervals = [within_blocks(*setting, np.random.default_rng([key, trial])) for trial in range(trials)]
+    intervals = [
+        within_blocks(*setting, np.random.default_rng([key, trial])) for trial in range(trials)
+    ]
     sizes = "{} times {} + {}".format(*design)
-    about = {"measure": WITHIN, "kernel": "gaussian", "effect": effect, "groups": design[0], "sizes": sizes}
+    about = {
+        "measure": WITHIN,
+        "kernel": "gaussian",
+        "effect": effect,
+        "groups": design[0],
+        "sizes": sizes,
+    }
     return [about | {"alike": apart} | summary(np.array(intervals), truth)]
 
 
-def cell(measure: str, kernel: str, effect: str, groups: int, sizes: str, alike: float, trials: int) -> list[dict]:
+def cell(
+    measure: str, kernel: str, effect: str, groups: int, sizes: str, alike: float, trials: int
+) -> list[dict]:
     """Return the coverage in one setting with groups."""
     strength = EFFECTS[measure][effect]
     truth = true_distance(strength) if measure == DISTANCE else true_dependence(strength, kernel)
     key = crc32(f"{measure} {kernel} {effect} {sizes} {alike}".encode())
     setting = measure, kernel, strength, groups, sizes, alike
-    intervals = [interval(*setting, np.random.default_rng([key, groups, trial])) for trial in range(trials)]
-    about = {"measure": measure, "kernel": kernel, "effect": effect, "groups": groups, "sizes": sizes, "alike": alike}
+    intervals = [
+        interval(*setting, np.random.default_rng([key, groups, trial])) for trial in range(trials)
+    ]
+    about = {
+        "measure": measure,
+        "kernel": kernel,
+        "effect": effect,
+        "groups": groups,
+        "sizes": sizes,
+        "alike": alike,
+    }
     return [about | summary(np.array(intervals), truth)]
 
 
@@ -119,8 +154,17 @@ def summary(intervals: np.ndarray, truth: float) -> dict:
     value, low, high = intervals.T
     inside, trials = int(((low <= truth) & (truth <= high)).sum()), len(intervals)
     ends = proportion_confint(inside, trials, method="beta")
-    row = {"truth": truth, "mean": float(value.mean()), "error": float(value.std(ddof=1) / np.sqrt(trials))}
-    row |= {"coverage": inside / trials, "low": ends[0], "high": ends[1], "above": float((low > truth).mean())}
+    row = {
+        "truth": truth,
+        "mean": float(value.mean()),
+        "error": float(value.std(ddof=1) / np.sqrt(trials)),
+    }
+    row |= {
+        "coverage": inside / trials,
+        "low": ends[0],
+        "high": ends[1],
+        "above": float((low > truth).mean()),
+    }
     return row | {"length": float(np.median(high - low)), "trials": trials}
 
 
@@ -130,11 +174,17 @@ def measured(args) -> pd.DataFrame:
         partial(cell, measure, kernel, effect, groups, sizes, alike, args.trials)
         for measure in EFFECTS
         for kernel, effect, groups, sizes, alike in product(
-            KERNELS[measure], EFFECTS[measure], GROUPS if args.trials >= 100 else GROUPS[:1], SIZES, ALIKE
+            KERNELS[measure],
+            EFFECTS[measure],
+            GROUPS if args.trials >= 100 else GROUPS[:1],
+            SIZES,
+            ALIKE,
         )
     ]
     blocks = BLOCKS if args.trials >= 100 else BLOCKS[:1]
-    jobs += [partial(block_cell, *setting, args.trials) for setting in product(blocks, APART, SHIFTS)]
+    jobs += [
+        partial(block_cell, *setting, args.trials) for setting in product(blocks, APART, SHIFTS)
+    ]
     return parts(args, NAME, jobs)
 
 
@@ -159,10 +209,14 @@ def chart(tables):
     """Draw the coverage of 95% intervals by correlation within groups."""
     table = tables[""]
     groups = {
-        f"{measure}, {'centers ±' if measure == WITHIN else 'correlation '}{alike:g}": some["coverage"]
+        f"{measure}, {'centers ±' if measure == WITHIN else 'correlation '}{alike:g}": some[
+            "coverage"
+        ]
         for (measure, alike), some in table.groupby(["measure", "alike"], sort=False)
     }
-    return levels(groups, int(table["trials"].max()), CONFIDENCE, xlabel="coverage of 95% intervals")
+    return levels(
+        groups, int(table["trials"].max()), CONFIDENCE, xlabel="coverage of 95% intervals"
+    )
 
 
 def page(tables) -> list[str]:
@@ -174,7 +228,9 @@ def page(tables) -> list[str]:
     for (measure, alike), some in tables[""].groupby(["measure", correlation], sort=False):
         row = {"measure": measure, "correlation in a group": alike}
         row["coverage"] = f"{some['coverage'].min():.1%} to {some['coverage'].max():.1%}"
-        row["median length without an effect"] = f"{some.loc[some['effect'] == 'none', 'length'].median():.2f}"
+        row["median length without an effect"] = (
+            f"{some.loc[some['effect'] == 'none', 'length'].median():.2f}"
+        )
         rows.append(row)
     return [
         markdown(pd.DataFrame(rows)),

@@ -38,7 +38,11 @@ KERNELS = {
 
 def counts(rng, heavy, *shape):
     """Draw small counts, or zeros and ones: data with many ties."""
-    return rng.binomial(1, 0.4, shape).astype(float) if heavy else rng.poisson(1.5, shape).astype(float)
+    return (
+        rng.binomial(1, 0.4, shape).astype(float)
+        if heavy
+        else rng.poisson(1.5, shape).astype(float)
+    )
 
 
 def test_arguments(label: str, names: tuple[str, ...]) -> dict:
@@ -58,7 +62,9 @@ def samples(rng, heavy, sizes, drawn, label):
 def in_blocks(rng, heavy, label):
     labels = [np.repeat(np.arange(4), shares) for shares in ((4, 3, 2, 3), (2, 3, 4, 3))]
     x, y = np.split(block_data(rng, heavy, np.concatenate(labels), 2), 2)
-    return two_sample_test(x, y, blocks=labels, rng=rng, **test_arguments(label, ("kernel",))).pvalue
+    return two_sample_test(
+        x, y, blocks=labels, rng=rng, **test_arguments(label, ("kernel",))
+    ).pvalue
 
 
 def in_pairs(rng, heavy, label):
@@ -69,11 +75,15 @@ def in_pairs(rng, heavy, label):
 
 def pairs(rng, heavy, drawn, label):
     x, y = (drawn(rng, heavy, 18, 2) for _ in range(2))
-    return independence_test(x, y, rng=rng, **test_arguments(label, ("kernel_x", "kernel_y"))).pvalue
+    return independence_test(
+        x, y, rng=rng, **test_arguments(label, ("kernel_x", "kernel_y"))
+    ).pvalue
 
 
 def joint(rng, heavy, label):
-    return joint_independence_test(*numbers(rng, heavy, 3, 14), rng=rng, **test_arguments(label, ("kernels",))).pvalue
+    return joint_independence_test(
+        *numbers(rng, heavy, 3, 14), rng=rng, **test_arguments(label, ("kernels",))
+    ).pvalue
 
 
 #: Settings for "auto" only, which combines the others.

@@ -25,7 +25,10 @@ METHODS = {
     "S-COSE": {"covariance": "skmse"},
     "F-COSE": {"covariance": "fkmse"},
 }
-KINDS = ("centred", "uncentred")  # distance from the affine space through the mean, or from the linear span as printed
+KINDS = (
+    "centred",
+    "uncentred",
+)  # distance from the affine space through the mean, or from the linear span as printed
 
 
 def trial(name: str, repetition: int) -> list[dict]:
@@ -40,14 +43,22 @@ def trial(name: str, repetition: int) -> list[dict]:
                 error = float(pca.reconstruction_error(test, kind, n_components=c).mean())
                 standard.setdefault((kind, c), error)  # the first method is the standard
                 rows.append({"data": name, "kind": kind, "components": c, "repetition": repetition})
-                rows[-1] |= {"estimator": label, "error": error, "percent": 100.0 * error / standard[kind, c]}
+                rows[-1] |= {
+                    "estimator": label,
+                    "error": error,
+                    "percent": 100.0 * error / standard[kind, c],
+                }
     return rows
 
 
 def values(tables) -> dict:
     """Return the numbers, tables and claims of the section."""
     differences = tables[""].dropna(subset="difference")
-    change = differences.groupby(["kind", "estimator"])["difference"].agg(["min", "max", "median"]).loc["centred"]
+    change = (
+        differences.groupby(["kind", "estimator"])["difference"]
+        .agg(["min", "max", "median"])
+        .loc["centred"]
+    )
     skmse = change.loc["skmse centring"]
     shown = differences[differences["components"].isin(SHOWN)]
     mean = shown[shown["estimator"].str.endswith("centring")]
@@ -60,13 +71,16 @@ def values(tables) -> dict:
         "skmse_min": f"{skmse['min']:+.2f}",
         "skmse_max": f"{skmse['max']:+.2f}",
         "skmse_median": f"{skmse['median']:+.2f}",
-        "constant_changes_nothing": change.loc["S-COSE", "min"] == change.loc["S-COSE", "max"] == 0.0,
+        "constant_changes_nothing": change.loc["S-COSE", "min"]
+        == change.loc["S-COSE", "max"]
+        == 0.0,
         "drawn": simple.max() <= 0.0 and simple.median() > -1.0,
         "counted": markdown(counted),
         "lower": int((mean["high"] < 0).sum()),
         "cases": len(mean),
         "little": int((mean["difference"] >= -1.0).sum()),
-        "same_components": shown.loc[shown["estimator"] == "S-COSE", "difference"].abs().max() == 0.0,
+        "same_components": shown.loc[shown["estimator"] == "S-COSE", "difference"].abs().max()
+        == 0.0,
         "splits": int(differences["repetitions"].max()),
         "train": TRAIN,
     }
@@ -78,7 +92,12 @@ def measured(args):
     results = pd.concat([repeat(args, trial, name) for name in names], ignore_index=True)
     differences = paired(results, ["kind", "data", "components"], "percent")
     keys = ["kind", "data", "components", "estimator"]
-    return results.groupby(keys, sort=False)["error"].mean().reset_index().merge(differences, on=keys, how="left")
+    return (
+        results.groupby(keys, sort=False)["error"]
+        .mean()
+        .reset_index()
+        .merge(differences, on=keys, how="left")
+    )
 
 
 def chart(tables):
@@ -109,7 +128,12 @@ def chart(tables):
     figure.suptitle(
         f"Reconstruction error of held-out rows compared with standard kernel PCA\n({TRAIN} rows to fit; bands: 95%)"
     )
-    figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside lower center", frameon=False, ncols=3)
+    figure.legend(
+        *panels[0, 0].get_legend_handles_labels(),
+        loc="outside lower center",
+        frameon=False,
+        ncols=3,
+    )
     return figure
 
 

@@ -61,7 +61,9 @@ def write_file(folder: Path, sample: int, number: int, rows: int, columns: int) 
     values = normal((sample, number), rows, columns)
     table = pyarrow.table({f"c{j}": values[:, j] for j in range(columns)})
     path = folder / f"{'xy'[sample]}{number:05}.parquet"
-    parquet.write_table(table, path, row_group_size=50_000, compression="none", use_dictionary=False)
+    parquet.write_table(
+        table, path, row_group_size=50_000, compression="none", use_dictionary=False
+    )
 
 
 @dataclass(frozen=True)
@@ -165,7 +167,9 @@ def from_files(args) -> dict:
         for sample in range(2):
             for number, some in enumerate(parts_of(rows // 2, min(_FILE, rows // 8))):
                 made.append((folder, sample, number, some, columns))
-        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as other:  # so that its memory is not counted
+        with ProcessPoolExecutor(
+            1, mp_context=get_context("spawn")
+        ) as other:  # so that its memory is not counted
             for file in made:
                 other.submit(write_file, *file).result()
         paths = sorted(folder.glob("*.parquet"))
@@ -175,7 +179,9 @@ def from_files(args) -> dict:
         with Memory() as memory:
             seconds, pvalue, used = tested(str(folder / "x*"), str(folder / "y*"), args, workers)
         size = sum(path.stat().st_size for path in paths)
-    return row("files", "threads", args, workers, columns, (small, few), (used, seconds), memory, pvalue) | {
+    return row(
+        "files", "threads", args, workers, columns, (small, few), (used, seconds), memory, pvalue
+    ) | {
         "GB of data": size / 1e9,
         "reading alone": alone,
     }
@@ -192,7 +198,12 @@ def crew(args, workers: int):
         with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
             yield pool, "processes"
         return
-    options = {"n_workers": workers, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    options = {
+        "n_workers": workers,
+        "threads_per_worker": 1,
+        "processes": True,
+        "dashboard_address": None,
+    }
     with LocalCluster(**options, silence_logs="ERROR") as cluster, Client(cluster) as client:
         yield client, "dask"
 
@@ -203,18 +214,32 @@ def generated(args) -> dict:
 
     def samples(rows: int):
         sizes = parts_of(rows, max(1, min(_PART, rows // (2 * workers))))
-        return ([Part((sample, i), (n, columns)) for i, n in enumerate(sizes)] for sample in range(2))
+        return (
+            [Part((sample, i), (n, columns)) for i, n in enumerate(sizes)] for sample in range(2)
+        )
 
     with crew(args, workers) as (who, name):
         tested(*samples(2000), args, who)  # compiles
         few, _, small = tested(*samples(rows // _SMALL), args, who)
         with Memory() as memory:
             seconds, pvalue, used = tested(*samples(rows), args, who)
-    measured = row("generated", name, args, workers, columns, (small, few), (used, seconds), memory, pvalue)
+    measured = row(
+        "generated", name, args, workers, columns, (small, few), (used, seconds), memory, pvalue
+    )
     return measured | {"GB of data": 8e-9 * 2 * rows * columns, "reading alone": float("nan")}
 
 
-def row(part: str, who: str, args, workers: int, columns: int, small, large, memory: Memory, pvalue: float) -> dict:
+def row(
+    part: str,
+    who: str,
+    args,
+    workers: int,
+    columns: int,
+    small,
+    large,
+    memory: Memory,
+    pvalue: float,
+) -> dict:
     """Return the measurements, with the time split into a part per row and a fixed part."""
     (fewer, less), (rows, seconds) = small, large
     each = (seconds - less) / (rows - fewer)
@@ -227,7 +252,10 @@ def row(part: str, who: str, args, workers: int, columns: int, small, large, mem
             "p-value": pvalue,
             "peak GB": memory.most / 1e9,
         },
-        **{"us a row and worker": 1e6 * each * workers, "fixed seconds": max(0.0, seconds - each * rows)},
+        **{
+            "us a row and worker": 1e6 * each * workers,
+            "fixed seconds": max(0.0, seconds - each * rows),
+        },
     }
 
 
@@ -242,18 +270,38 @@ def chart(tables):
     for offset, (column, label, colour) in enumerate(
         (("GB of data", "data", "#C8C8C8"), ("peak GB", "peak memory", BLUE))
     ):
-        bars = left.barh(places + 0.36 * offset - 0.18, table[column], height=0.34, color=colour, label=label)
-        left.bar_label(bars, [f"{value:.2g}" for value in table[column]], padding=2, fontsize="small")
-    rows(left, [f"{run.rows / 1e6:.3g} million rows,\n{run.columns} columns" for run in table.itertuples()])
+        bars = left.barh(
+            places + 0.36 * offset - 0.18, table[column], height=0.34, color=colour, label=label
+        )
+        left.bar_label(
+            bars, [f"{value:.2g}" for value in table[column]], padding=2, fontsize="small"
+        )
+    rows(
+        left,
+        [
+            f"{run.rows / 1e6:.3g} million rows,\n{run.columns} columns"
+            for run in table.itertuples()
+        ],
+    )
     left.set_xlabel("GB")
     bars = right.barh(places, table["seconds"], height=0.5, color=BLUE)
-    right.bar_label(bars, [f"{value:.3g}" for value in table["seconds"]], padding=2, fontsize="small")
-    rows(right, [f"{run.workers} {'threads' if run.who == 'threads' else 'processes'}" for run in table.itertuples()])
+    right.bar_label(
+        bars, [f"{value:.3g}" for value in table["seconds"]], padding=2, fontsize="small"
+    )
+    rows(
+        right,
+        [
+            f"{run.workers} {'threads' if run.who == 'threads' else 'processes'}"
+            for run in table.itertuples()
+        ],
+    )
     right.set_xlabel("seconds")
     for ax in (left, right):
         ax.grid(visible=False)
         ax.margins(x=0.15)
-    made.legend(*left.get_legend_handles_labels(), loc="outside upper center", ncols=2, frameon=False)
+    made.legend(
+        *left.get_legend_handles_labels(), loc="outside upper center", ncols=2, frameon=False
+    )
     return made
 
 
@@ -290,17 +338,33 @@ def main() -> None:
     add = parser.add_argument
     add("--quick", action="store_true", help="few rows, without dask; writes no docs")
     add("--only", choices=tuple(ROWS), help="run one part; the other keeps its previous numbers")
-    add("--file-rows", type=int, help=f"rows in files, both samples together (default: {ROWS['files']})")
-    add("--generated-rows", type=int, help=f"rows made in each of two samples (default: {ROWS['generated']})")
+    add(
+        "--file-rows",
+        type=int,
+        help=f"rows in files, both samples together (default: {ROWS['files']})",
+    )
+    add(
+        "--generated-rows",
+        type=int,
+        help=f"rows made in each of two samples (default: {ROWS['generated']})",
+    )
     add("--rank", type=int, default=100, help="random features (default: 100)")
     add("--bins", type=int, default=2000, help="bins (default: 2000)")
     add("--workers", type=int, help="threads, and processes (default: all cores, and 2)")
-    add("--folder", help="where the temporary folder of the files is made; they take 400 bytes a row")
-    add("--out", type=Path, help="folder for table and page (default: docs for all rows, else none)")
+    add(
+        "--folder",
+        help="where the temporary folder of the files is made; they take 400 bytes a row",
+    )
+    add(
+        "--out", type=Path, help="folder for table and page (default: docs for all rows, else none)"
+    )
     args = parser.parse_args()
     whole = not (args.quick or args.file_rows or args.generated_rows)
     rows = QUICK if args.quick else ROWS
-    args.file_rows, args.generated_rows = args.file_rows or rows["files"], args.generated_rows or rows["generated"]
+    args.file_rows, args.generated_rows = (
+        args.file_rows or rows["files"],
+        args.generated_rows or rows["generated"],
+    )
     args.out = args.out or (ROOT / "docs" if whole else None)
     done = {}
     for name, run in (("files", from_files), ("generated", generated)):

@@ -25,7 +25,13 @@ ALPHA, ROWS, RANK = 0.05, 1600, 40
 NULLS = 4  # null data sets per data set for power
 SIZES = 53, 203
 AUTO_SIZE = 203  # pairs for the level of `auto`, which takes long
-EFFECT_OPTIONS = {"gram": "rff", "rank": RANK, "kernel_x": Gaussian(1.0), "kernel_y": Gaussian(1.0), "n_resamples": 0}
+EFFECT_OPTIONS = {
+    "gram": "rff",
+    "rank": RANK,
+    "kernel_x": Gaussian(1.0),
+    "kernel_y": Gaussian(1.0),
+    "n_resamples": 0,
+}
 NUMBERS = 1600, 6400
 FEATURES = 1, 2  # seeds: each draws other features
 TRUE = 2**20  # pairs that give the true dependence
@@ -49,13 +55,20 @@ def circle(rng, n):
 
 
 DESIGNS = {"correlation of .08": partial(linear, 0.08), "circle with noise": circle}
-EFFECTS = {"no dependence": partial(linear, 0.0), **DESIGNS, "correlation of .45": partial(linear, 0.5)}
+EFFECTS = {
+    "no dependence": partial(linear, 0.0),
+    **DESIGNS,
+    "correlation of .45": partial(linear, 0.5),
+}
 
 
 def compared(design: str, trial: int) -> list[dict]:
     """Return which tests reject one data set."""
     x, y = DESIGNS[design](np.random.default_rng([11, trial]), ROWS)
-    results = (independence_test(*given, rng=trial, **POWER_OPTIONS) for given in ((x, y), (Batches(x), Batches(y))))
+    results = (
+        independence_test(*given, rng=trial, **POWER_OPTIONS)
+        for given in ((x, y), (Batches(x), Batches(y)))
+    )
     return [
         {"data": design, "permuted": how, "trial": trial, "reject": result.pvalue <= ALPHA}
         for how, result in zip(HOW, results, strict=True)
@@ -82,9 +95,14 @@ def null(rng, heavy, n, **given):
 
 def tables(rng, heavy, n):
     """Return the p-value of a test of independent tables of categories and numbers with missing values."""
-    made = (pd.DataFrame({"a": numbers(rng, heavy, n), "b": rng.choice(list("uvw"), n)}) for _ in range(2))
+    made = (
+        pd.DataFrame({"a": numbers(rng, heavy, n), "b": rng.choice(list("uvw"), n)})
+        for _ in range(2)
+    )
     x, y = (Batches([table.mask(rng.random(table.shape) < [GAPS, 0.0])]) for table in made)
-    return independence_test(x, y, rng=rng, gram="rff", nan_policy="indicator", **LEVEL_OPTIONS).pvalue
+    return independence_test(
+        x, y, rng=rng, gram="rff", nan_policy="indicator", **LEVEL_OPTIONS
+    ).pvalue
 
 
 def cases() -> list[tuple]:
@@ -94,7 +112,11 @@ def cases() -> list[tuple]:
         "skmse, nystrom": {"gram": "nystrom", "estimator": "skmse"},
         "whitened, rff": {"gram": "rff", "kernel_x": "whitened", "kernel_y": "whitened"},
     }
-    settings = [(f"{n} pairs", name, null, {"n": n, **given}) for name, given in tests.items() for n in SIZES]
+    settings = [
+        (f"{n} pairs", name, null, {"n": n, **given})
+        for name, given in tests.items()
+        for n in SIZES
+    ]
     settings += [(f"{n} pairs", "tables with gaps", tables, {"n": n}) for n in SIZES]
     auto = {"gram": "nystrom", "estimator": "auto", "n": AUTO_SIZE}
     return [*settings, (f"{AUTO_SIZE} pairs", "auto, nystrom", null, auto)]
@@ -103,7 +125,9 @@ def cases() -> list[tuple]:
 def effect_of(design: str, n: int, features: int, seed: tuple[int, ...]) -> DependenceEffect:
     """Return the dependence of one data set with these random features."""
     x, y = EFFECTS[design](np.random.default_rng([12, *seed]), n)
-    effect = independence_test(Batches(x), Batches(y), rng=features, workers=1, **EFFECT_OPTIONS).effect()
+    effect = independence_test(
+        Batches(x), Batches(y), rng=features, workers=1, **EFFECT_OPTIONS
+    ).effect()
     assert isinstance(effect, DependenceEffect)
     return effect
 
@@ -119,7 +143,9 @@ def covered(design: str, n: int, features: int, true: float, trials: range) -> l
     rows = []
     for trial in trials:
         low, high = effect_of(design, n, features, (1, n, trial)).dependence_interval
-        rows.append({"data": design, "features": features, "pairs": n, "trial": trial, "truth": true})
+        rows.append(
+            {"data": design, "features": features, "pairs": n, "trial": trial, "truth": true}
+        )
         rows[-1] |= {"covered": bool(low <= true <= high), "length": high - low}
     return rows
 
@@ -128,7 +154,9 @@ def coverage(args) -> pd.DataFrame:
     """Return the coverage of intervals in every setting."""
     small = args.trials < 100
     cells = [(design, features) for design in EFFECTS for features in FEATURES]
-    truths = parts(args, f"{NAME}_truths", [partial(truth, *cell, small) for cell in cells])["truth"]
+    truths = parts(args, f"{NAME}_truths", [partial(truth, *cell, small) for cell in cells])[
+        "truth"
+    ]
     chunks = [range(start, min(start + 100, args.trials)) for start in range(0, args.trials, 100)]
     jobs = [
         partial(covered, design, n, features, true, chunk)
@@ -138,7 +166,9 @@ def coverage(args) -> pd.DataFrame:
     ]
     keys = ["data", "features", "pairs", "truth"]
     trials = parts(args, f"{NAME}_effects", jobs).groupby(keys, sort=False)
-    return trials.agg(coverage=("covered", "mean"), length=("length", "mean"), trials=("trial", "size")).reset_index()
+    return trials.agg(
+        coverage=("covered", "mean"), length=("length", "mean"), trials=("trial", "size")
+    ).reset_index()
 
 
 def label(data: str) -> str:
@@ -152,7 +182,13 @@ def chart(tables):
     made, (left, right) = figure(2.6, 2)
     for how, marker, colour in zip(HOW, "os", (GREY, BLUE), strict=True):
         left.plot(power[how], range(len(power)), marker, color=colour, label=how)
-    rows(left, [label(name).replace(" of ", "\nof ").replace(" plus ", "\nplus ") for name in power["data"]])
+    rows(
+        left,
+        [
+            label(name).replace(" of ", "\nof ").replace(" plus ", "\nplus ")
+            for name in power["data"]
+        ],
+    )
     left.set(xlabel=f"power at level {ALPHA:g}", xlim=(0.0, 1.0))
     right.axvspan(*region(int(table["trials"].max())), color="#DDDDDD", label="an exact test")
     names = list(dict.fromkeys(table["estimator"]))
@@ -161,7 +197,14 @@ def chart(tables):
     right.set(xlabel="Type I error rate, in batches", xlim=(0.0, 3.0 * ALPHA))
     handles, labels = left.get_legend_handles_labels()
     more, also = right.get_legend_handles_labels()
-    made.legend(handles + more, labels + also, loc="outside upper center", ncols=3, frameon=False, fontsize="small")
+    made.legend(
+        handles + more,
+        labels + also,
+        loc="outside upper center",
+        ncols=3,
+        frameon=False,
+        fontsize="small",
+    )
     return made
 
 
@@ -171,7 +214,9 @@ def values(tables) -> dict:
     levels = tables["levels"]
     effects = tables["effects"]
     lost = (f"{r.lost:.3f} ± {r.error:.3f} of power ({label(r.data)})" for r in power.itertuples())
-    by_test = levels.pivot(index="test", columns="estimator", values="level").loc[list(dict.fromkeys(levels["test"]))]
+    by_test = levels.pivot(index="test", columns="estimator", values="level").loc[
+        list(dict.fromkeys(levels["test"]))
+    ]
     return {
         **{f"level_{key}": value for key, value in level_values(levels).items()},
         "lost": " and ".join(lost),
@@ -181,7 +226,9 @@ def values(tables) -> dict:
         "rows": ROWS,
         "rank": RANK,
         "trials": power["trials"].max(),
-        "levels": markdown(by_test.map(lambda level: "-" if np.isnan(level) else f"{level:.3f}").reset_index()),
+        "levels": markdown(
+            by_test.map(lambda level: "-" if np.isnan(level) else f"{level:.3f}").reset_index()
+        ),
         "level_trials_of_auto": levels["trials"].min(),
         "gaps": f"{GAPS:.0%}",
         "pairs": " and ".join(map(str, NUMBERS)),

@@ -49,7 +49,14 @@ def compared(design: str, trial: int) -> list[dict]:
 
     def add(result, names, how, rank, bins) -> None:
         for name, member in zip(names, result.members if len(names) > 1 else [result], strict=True):
-            cell = {"data": design, "estimator": name, "permuted": how, "rank": rank, "bins": bins, "trial": trial}
+            cell = {
+                "data": design,
+                "estimator": name,
+                "permuted": how,
+                "rank": rank,
+                "bins": bins,
+                "trial": trial,
+            }
             rejections.append({**cell, "reject": member.pvalue <= ALPHA})
 
     tests = [(PAIR, NAMES, RANKS, BINS)]
@@ -68,14 +75,26 @@ def power_table(rejections: pd.DataFrame) -> pd.DataFrame:
     memory, rows = (MEMORY, 0, 0), []
     for (design, estimator), some in rejections.groupby(["data", "estimator"], sort=False):
         keys = ["permuted", "rank", "bins"]
-        cells = {key: cell.set_index("trial")["reject"].astype(float) for key, cell in some.groupby(keys, sort=False)}
+        cells = {
+            key: cell.set_index("trial")["reject"].astype(float)
+            for key, cell in some.groupby(keys, sort=False)
+        }
         for (how, rank, bins), rejected in cells.items():
-            row = {"data": design, "estimator": estimator, "permuted": how, "rank": rank, "bins": bins}
+            row = {
+                "data": design,
+                "estimator": estimator,
+                "permuted": how,
+                "rank": rank,
+                "bins": bins,
+            }
             row |= {"power": rejected.mean(), "trials": len(rejected)}
             others = {"lost": memory, "lost_to_bins": ("bins", rank, max(BINS)) if rank else memory}
             for name, other in others.items():
                 lost = cells[other] - rejected
-                row |= {name: lost.mean(), f"{name}_error": 1.96 * float(lost.std(ddof=0)) / len(lost) ** 0.5}
+                row |= {
+                    name: lost.mean(),
+                    f"{name}_error": 1.96 * float(lost.std(ddof=0)) / len(lost) ** 0.5,
+                }
             rows.append(row)
     return pd.DataFrame(rows)
 
@@ -95,7 +114,12 @@ def cases() -> list[tuple]:
     }
     cells = [(sizes, bins) for sizes in ((203, 203), (103, 511)) for bins in (20, 200)]
     work = [
-        (f"{' + '.join(map(str, sizes))} rows, bins={bins}", name, null, {"sizes": sizes, "bins": bins, **given})
+        (
+            f"{' + '.join(map(str, sizes))} rows, bins={bins}",
+            name,
+            null,
+            {"sizes": sizes, "bins": bins, **given},
+        )
         for name, given in tests.items()
         for sizes, bins in cells
     ]
@@ -118,7 +142,9 @@ def chart(tables):
     made, axes = figure(3.0, len(names), sharey=True)
     for ax, name in zip(axes, names, strict=True):
         some = table[table["estimator"] == name]
-        for bins, look in zip(sorted(set(table["bins"])), (("^", ORANGE), ("s", GREY), ("o", BLUE)), strict=False):
+        for bins, look in zip(
+            sorted(set(table["bins"])), (("^", ORANGE), ("s", GREY), ("o", BLUE)), strict=False
+        ):
             by_rank = some[some["bins"] == bins].groupby("rank")
             if not len(by_rank):
                 continue
@@ -134,7 +160,9 @@ def chart(tables):
         ax.set_xticks(ticks := sorted(set(some["rank"])), [str(rank) for rank in ticks])
         ax.set_xticks([], minor=True)
     axes[0].set_ylabel("points of power lost\n(95% interval)")
-    made.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=3, frameon=False)
+    made.legend(
+        *axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=3, frameon=False
+    )
     return made
 
 
@@ -148,7 +176,9 @@ def values(tables) -> dict:
     finest = both["bins"].max()
     coarse = both["bins"].min()
     names = list(dict.fromkeys(table["estimator"]))
-    memory = table[table["permuted"] == MEMORY].pivot(index="data", columns="estimator", values="power")
+    memory = table[table["permuted"] == MEMORY].pivot(
+        index="data", columns="estimator", values="power"
+    )
     by_rank = both[both["bins"] == finest].groupby("rank")["lost"].mean()
     return {
         **{f"level_{key}": value for key, value in level_values(tables["levels"]).items()},
@@ -188,7 +218,9 @@ def measured(args):
     jobs = [partial(compared, design, trial) for trial in range(args.trials) for design in DESIGNS]
     table = power_table(parts(args, NAME, jobs))
     nulls = Namespace(trials=min(NULLS * args.trials, MOST), workers=args.workers, store=args.store)
-    levels = measured_levels(nulls, cases(), "estimator", NAME).rename(columns={"test": "cell", "estimator": "test"})
+    levels = measured_levels(nulls, cases(), "estimator", NAME).rename(
+        columns={"test": "cell", "estimator": "test"}
+    )
     return {"": table, "levels": levels}
 
 

@@ -23,7 +23,11 @@ from shrinktest.power import designs as d
 NAME = "leaderboard"
 ALPHA = 0.05
 OURS = {
-    "two-sample": {"auto": "auto", "kme": "kme", "whitened": {"estimator": "kme", "kernel": Whitened()}},
+    "two-sample": {
+        "auto": "auto",
+        "kme": "kme",
+        "whitened": {"estimator": "kme", "kernel": Whitened()},
+    },
     "independence": {
         "auto": "auto",
         "kme": "kme",
@@ -69,7 +73,11 @@ CELLS = [
             ("spheres", d.Spheres(), 100),
         )
     ),
-    *(Cell("two-sample", GENERIC, *cell) for cell in TWO_SAMPLE_CELLS + MORE_CELLS if cell[1].dimension != 50),
+    *(
+        Cell("two-sample", GENERIC, *cell)
+        for cell in TWO_SAMPLE_CELLS + MORE_CELLS
+        if cell[1].dimension != 50
+    ),
     *(
         Cell("two-sample", REAL, name, Groups(name), n)
         for name, n in (
@@ -160,27 +168,39 @@ def theirs(args, cell: Cell, design, n: int, trials: int, place: str) -> pd.Data
     """All decisions of the tests of others in a cell; what a store has is not run again."""
     path = store(args, place)
     path = path and path.with_suffix(".txt")
-    lines = path.read_text(encoding="utf-8").splitlines(keepends=True) if path and path.exists() else []
+    lines = (
+        path.read_text(encoding="utf-8").splitlines(keepends=True) if path and path.exists() else []
+    )
     whole = [line for line in lines if line.endswith("\n")]  # the last one may have been cut off
     if len(whole) < len(lines):
         path.write_text("".join(whole), encoding="utf-8")
     known = [line.rstrip("\n").split("\t") for line in whole]
-    rows = [(int(number), label, int(rejected), float(seconds)) for number, label, rejected, seconds in known]
+    rows = [
+        (int(number), label, int(rejected), float(seconds))
+        for number, label, rejected, seconds in known
+    ]
     done = {row[:2] for row in rows}
     tasks = []
     for number in range(trials):
-        rivals = [label for label in rivals_of(args, cell.test, n) if number < _trials(trials, label, n)]
+        rivals = [
+            label for label in rivals_of(args, cell.test, n) if number < _trials(trials, label, n)
+        ]
         if wanted := [label for label in rivals if (number, label) not in done]:
             tasks.append(delayed(trial)(cell.test, design, n, number, wanted))
     with parallel_config("loky", n_jobs=args.workers or usable_cores(), inner_max_num_threads=1):
-        run = Parallel(return_as="generator_unordered")  # in the processes of the power study, which stay
+        run = Parallel(
+            return_as="generator_unordered"
+        )  # in the processes of the power study, which stay
     for decisions in run(tasks):
         rows += decisions
         if path:
             with path.open("a", encoding="utf-8") as file:
                 file.writelines("\t".join(map(str, row)) + "\n" for row in decisions)
     table = pd.DataFrame(rows, columns=["trial", "label", "rejected", "seconds"])
-    counted = [number < _trials(trials, label, n) for number, label in zip(table["trial"], table["label"], strict=True)]
+    counted = [
+        number < _trials(trials, label, n)
+        for number, label in zip(table["trial"], table["label"], strict=True)
+    ]
     return table[counted]
 
 
@@ -212,22 +232,39 @@ def cell_tables(args, cell: Cell, null: bool) -> tuple[pd.DataFrame, pd.DataFram
     )
     ours = result.pvalues.rename(columns={"estimator": "label"})
     ours["rejected"] = (ours["pvalue"] <= ALPHA).astype(int)
-    table = pd.concat([ours[["trial", "label", "rejected"]], theirs(args, cell, design, n, trials, place)])
+    table = pd.concat(
+        [ours[["trial", "label", "rejected"]], theirs(args, cell, design, n, trials, place)]
+    )
     decisions = table.pivot(index="trial", columns="label", values="rejected")
     m = max(2, math.floor(n * design.ratio + 0.5))
     sizes = f"{n} + {m}" if cell.test == "two-sample" else str(n)
-    labels = {"test": cell.test, "group": cell.group, "cell": cell.name, "d": dimension, "sizes": sizes, "null": null}
+    labels = {
+        "test": cell.test,
+        "group": cell.group,
+        "cell": cell.name,
+        "d": dimension,
+        "sizes": sizes,
+        "null": null,
+    }
     shown_ones = [*OURS[cell.test], *rivals_of(args, cell.test, n)]
     rates = [labels | rate(label, decisions[label].dropna()) for label in shown_ones]
     others = [label for label in shown_ones if label != "auto"]
-    return pd.DataFrame(rates), pd.DataFrame([labels | difference(decisions, label) for label in others])
+    return pd.DataFrame(rates), pd.DataFrame(
+        [labels | difference(decisions, label) for label in others]
+    )
 
 
 def rate(label: str, rejected) -> dict:
     """The power or level of a test, with its exact interval."""
     count, trials = int(rejected.sum()), len(rejected)
     interval = binomtest(count, trials).proportion_ci(0.95)
-    return {"label": label, "power": count / trials, "low": interval.low, "high": interval.high, "trials": trials}
+    return {
+        "label": label,
+        "power": count / trials,
+        "low": interval.low,
+        "high": interval.high,
+        "trials": trials,
+    }
 
 
 def difference(decisions: pd.DataFrame, label: str) -> dict:
@@ -252,7 +289,11 @@ def cost(args) -> pd.DataFrame:
             x, y = np.random.default_rng(0).normal(size=(2, n, 10))
             rng = np.random.default_rng(1)
             calls = {
-                label: (TESTS[test], (x, y), {"n_resamples": RESAMPLES[test], "rng": 1, "workers": 1} | as_dict(chosen))
+                label: (
+                    TESTS[test],
+                    (x, y),
+                    {"n_resamples": RESAMPLES[test], "rng": 1, "workers": 1} | as_dict(chosen),
+                )
                 for label, chosen in OURS[test].items()
             }
             for label, rival in rivals_of(args, test, n).items():
@@ -266,7 +307,13 @@ def cost(args) -> pd.DataFrame:
             sizes_text = f"{n} + {n}" if test == "two-sample" else str(n)
             middle = {label: float(np.median(seconds[1:])) for label, seconds in taken.items()}
             rows += [
-                {"test": test, "sizes": sizes_text, "label": label, "seconds": s, "ratio": s / middle["kme"]}
+                {
+                    "test": test,
+                    "sizes": sizes_text,
+                    "label": label,
+                    "seconds": s,
+                    "ratio": s / middle["kme"],
+                }
                 for label, s in middle.items()
             ]
     return pd.DataFrame(rows)
@@ -286,11 +333,15 @@ def wide(rates: pd.DataFrame) -> pd.DataFrame:
     return rates.pivot(index=KEYS, columns="label", values="power").loc[cells, order(rates)]
 
 
-def shown(rates: pd.DataFrame, differences: pd.DataFrame, published: pd.DataFrame, group: str) -> str:
+def shown(
+    rates: pd.DataFrame, differences: pd.DataFrame, published: pd.DataFrame, group: str
+) -> str:
     """Return the powers of a group of settings; bold above "auto", italic below it, where McNemar p < 0.01."""
     powers = wide(rates[rates["group"] == group])
     text = powers.map("{:.2f}".format).where(powers.notna(), "")
-    for row in differences[(differences["group"] == group) & (differences["pvalue"] < 0.01)].to_dict("records"):
+    for row in differences[
+        (differences["group"] == group) & (differences["pvalue"] < 0.01)
+    ].to_dict("records"):
         mark = "**" if row["difference"] < 0 else "*"
         place = tuple(row[key] for key in KEYS), row["label"]
         text.loc[place] = f"{mark}{text.loc[place]}{mark}"
@@ -298,7 +349,9 @@ def shown(rates: pd.DataFrame, differences: pd.DataFrame, published: pd.DataFram
     known = [
         "; ".join(
             f"{row['label']} {row['power']:.2f} [{row['source']}]"
-            for row in published[(published["cell"] == cell) & (published["d"] == columns)].to_dict("records")
+            for row in published[(published["cell"] == cell) & (published["d"] == columns)].to_dict(
+                "records"
+            )
         )
         for cell, columns in zip(text["cell"], text["d"], strict=True)
     ]
@@ -310,7 +363,9 @@ def behind(differences: pd.DataFrame) -> pd.DataFrame:
     """Return where a competitor is ahead of "auto" by more than 0.05 with p < 0.01, the largest lead first."""
     rivals = [label for known in KNOWN.values() for label in known]
     theirs = differences[differences["label"].isin(rivals)]
-    return theirs[(theirs["difference"] < -0.05) & (theirs["pvalue"] < 0.01)].sort_values("difference")
+    return theirs[(theirs["difference"] < -0.05) & (theirs["pvalue"] < 0.01)].sort_values(
+        "difference"
+    )
 
 
 def means(rates: pd.DataFrame) -> str:
@@ -347,8 +402,15 @@ def reproduced(rates: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
     """Return the published powers of the competitors written for this study, with ours."""
     both = rates.merge(published, on=["cell", "d", "label"], suffixes=("", "_published"))
     power = [f"{r.power:.3f} [{r.low:.3f}, {r.high:.3f}]" for r in both.itertuples()]
-    names = {"data": both["cell"], "d": both["d"], "test": both["label"], "power [95% interval]": power}
-    return pd.DataFrame({**names, "published": both["power_published"], "source": "[" + both["source"] + "]"})
+    names = {
+        "data": both["cell"],
+        "d": both["d"],
+        "test": both["label"],
+        "power [95% interval]": power,
+    }
+    return pd.DataFrame(
+        {**names, "published": both["power_published"], "source": "[" + both["source"] + "]"}
+    )
 
 
 def times(table: pd.DataFrame, test: str) -> str:
@@ -356,7 +418,9 @@ def times(table: pd.DataFrame, test: str) -> str:
     rows = table[table["test"] == test]
     sizes = list(dict.fromkeys(rows["sizes"]))
     ratios = rows.pivot(index="label", columns="sizes", values="ratio").loc[order(rows), sizes]
-    return markdown(ratios.map("{:.1f}".format).replace("nan", "-").rename_axis("test").reset_index())
+    return markdown(
+        ratios.map("{:.1f}".format).replace("nan", "-").rename_axis("test").reset_index()
+    )
 
 
 def values(tables) -> dict:
@@ -377,7 +441,9 @@ def values(tables) -> dict:
         }
     trials = two["trials"].max()
     few = power.groupby("label")["trials"].min()
-    aggregated = wide(two)[[label for label in ("MMDAgg", "MMD-FUSE") if label in set(two["label"])]]
+    aggregated = wide(two)[
+        [label for label in ("MMDAgg", "MMD-FUSE") if label in set(two["label"])]
+    ]
     shifted = wide(two[two["cell"].str.contains("shift")])
     lost = shifted["kme"] - shifted["auto"]
     low, high = (binom.ppf(q, null["trials"], ALPHA) / null["trials"] for q in (0.0005, 0.9995))
@@ -442,15 +508,32 @@ def chart(tables):
         places, names, last = [], [], None
         for group, cell, columns, sizes in powers.index:
             places.append((places[-1] if places else 0) - (1.0 if group == last else 2.0))
-            names.append(f"{cell}, d = {columns}, {sizes}" if test == "two-sample" else f"{cell}, n = {sizes}")
+            names.append(
+                f"{cell}, d = {columns}, {sizes}"
+                if test == "two-sample"
+                else f"{cell}, n = {sizes}"
+            )
             if group != last:
                 ax.text(0.0, places[-1] + 0.75, group, fontsize=9.5, fontweight="bold")
             last = group
         for label, (marker, colour) in LOOKS.items():
             if label in powers:
-                ax.plot(powers[label], places, marker, color=colour, label=label, markersize=5.5, alpha=0.9)
+                ax.plot(
+                    powers[label],
+                    places,
+                    marker,
+                    color=colour,
+                    label=label,
+                    markersize=5.5,
+                    alpha=0.9,
+                )
         ax.set_yticks(places, names, fontsize=9)
-        ax.set(title=title, xlabel="power at level .05", xlim=(-0.02, 1.02), ylim=(places[-1] - 1.0, 0.0))
+        ax.set(
+            title=title,
+            xlabel="power at level .05",
+            xlim=(-0.02, 1.02),
+            ylim=(places[-1] - 1.0, 0.0),
+        )
         ax.grid(linewidth=0.3)
         ax.spines[["top", "right"]].set_visible(False)
         ax.legend(loc="upper center", bbox_to_anchor=(0.3, -0.05), ncols=3, frameon=False)
@@ -465,14 +548,21 @@ def measured(args):
     cells = CELLS
     if args.quick:
         groups = dict.fromkeys((cell.test, cell.group) for cell in CELLS)
-        cells = [cell for group in groups for cell in [cell for cell in CELLS if cell[:2] == group][:3]]
+        cells = [
+            cell for group in groups for cell in [cell for cell in CELLS if cell[:2] == group][:3]
+        ]
     chosen = [(cell, False) for cell in cells]
     chosen += [(cell, True) for cell in cells if (cell.name, columns(cell)) in LEVELS]
     for i, (cell, null) in enumerate(chosen, 1):
         start = time.perf_counter()
         results.append(cell_tables(args, cell, null))
-        print(f"cell {i} of {len(chosen)}: {cell.name}, {time.perf_counter() - start:.0f} s", flush=True)
-    rates, differences = (pd.concat(parts, ignore_index=True) for parts in zip(*results, strict=True))
+        print(
+            f"cell {i} of {len(chosen)}: {cell.name}, {time.perf_counter() - start:.0f} s",
+            flush=True,
+        )
+    rates, differences = (
+        pd.concat(parts, ignore_index=True) for parts in zip(*results, strict=True)
+    )
     known = pd.DataFrame(PUBLISHED, columns=["cell", "d", "label", "power", "trials", "source"])
     return {"": rates, "differences": differences, "published": known, "times": cost(args)}
 

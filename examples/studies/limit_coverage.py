@@ -125,7 +125,9 @@ FOREIGN = ((0.004, 0.0), (0.03, 0.0), (0.02, 0.03), (0.08, 0.04))
 APART, WIDTH = 6.0, 0.3  # distance of both clusters, and their standard deviation
 
 
-def distances(foreign: tuple[float, float], relative_to: str, sizes, rng: np.random.Generator) -> Iterator[Interval]:
+def distances(
+    foreign: tuple[float, float], relative_to: str, sizes, rng: np.random.Generator
+) -> Iterator[Interval]:
     """Yield intervals of the distance of two samples in two clusters."""
     first, second = foreign
     shift = APART**2 * (1.0 - first - second) ** 2
@@ -149,13 +151,20 @@ def distances(foreign: tuple[float, float], relative_to: str, sizes, rng: np.ran
 
 # --- blocks, and shares in groups ------------------------------------------------------------------------------------
 
-BLOCKS = ((5, 3, 3), (15, 2, 2), (10, 5, 5), (10, 2, 8))  # their number, and the rows of each sample
+BLOCKS = (
+    (5, 3, 3),
+    (15, 2, 2),
+    (10, 5, 5),
+    (10, 2, 8),
+)  # their number, and the rows of each sample
 #: How far the first and the last block are from the middle, and the shift between the samples.
 WITHIN_BLOCKS = ((0.0, 1.0), (2.0, 0.0), (2.0, 1.0))
 FOLDS, POINTS = 5, 256
 
 
-def areas(design: tuple[int, int, int], apart: float, shift: float, rng: np.random.Generator) -> Iterator[Interval]:
+def areas(
+    design: tuple[int, int, int], apart: float, shift: float, rng: np.random.Generator
+) -> Iterator[Interval]:
     """Yield intervals of the AUC of witness functions (Gaussian kernel) from rows of one block."""
     count, *rows = design
     blocks = np.concatenate([np.repeat(np.arange(count), n) for n in rows])
@@ -167,10 +176,14 @@ def areas(design: tuple[int, int, int], apart: float, shift: float, rng: np.rand
         folds = fold_codes(pair.units, 2 * blocks + pair.second, FOLDS, rng, together=2)
         points = centres[blocks] + shift * pair.second + rng.normal(size=blocks.size)
         features = Features(kernel(points[:, None]), False)
-        scores = CrossFit(KME(), kernel, features, points[:, None], "fixed").scores(pair.second, folds)
+        scores = CrossFit(KME(), kernel, features, points[:, None], "fixed").scores(
+            pair.second, folds
+        )
         chance = distance(features, pair, NORMS).chance
         area = roc_area(scores, pair.second, folds + FOLDS * blocks, pair.units, chance)
-        fitted = (folds != np.arange(FOLDS)[:, None])[:, None] & np.stack([~pair.second, pair.second])
+        fitted = (folds != np.arange(FOLDS)[:, None])[:, None] & np.stack(
+            [~pair.second, pair.second]
+        )
         weights = fitted / fitted.sum(axis=2, keepdims=True)
         heights = kernel(grid[:, None], points[:, None]) @ (weights[:, 0] - weights[:, 1]).T
         cells = np.zeros((2, FOLDS, count))
@@ -178,12 +191,17 @@ def areas(design: tuple[int, int, int], apart: float, shift: float, rng: np.rand
         pairs = cells[0] * cells[1]
         truth = 0.0
         for fold, block in zip(*np.nonzero(pairs), strict=True):
-            x, y = (np.interp(centres[block] + each + normal, grid, heights[:, fold]) for each in (0.0, shift))
+            x, y = (
+                np.interp(centres[block] + each + normal, grid, heights[:, fold])
+                for each in (0.0, shift)
+            )
             truth += pairs[fold, block] * np.searchsorted(np.sort(y), x).mean() / POINTS
         yield truth / pairs.sum(), *area.interval(CONFIDENCE)
 
 
-def columns(effect: str, design: tuple[int, int, int], apart: float, rng: np.random.Generator) -> Iterator[Interval]:
+def columns(
+    effect: str, design: tuple[int, int, int], apart: float, rng: np.random.Generator
+) -> Iterator[Interval]:
     """Yield intervals of the effect of a column on rows of all blocks, whose numbers of rows are fixed."""
     count, *rows = design
     blocks = [np.repeat(np.arange(count), n) for n in rows]
@@ -193,7 +211,9 @@ def columns(effect: str, design: tuple[int, int, int], apart: float, rng: np.ran
         chances = [stats.norm.cdf(centres + shift) for shift in (-0.5, 0.0)]
         truth = chances[1].mean() - chances[0].mean()
         while True:
-            drawn = [rng.random(each.size) < p[each] for each, p in zip(blocks, chances, strict=True)]
+            drawn = [
+                rng.random(each.size) < p[each] for each, p in zip(blocks, chances, strict=True)
+            ]
             _, low, high = difference_of_shares(np.concatenate(drawn), units, CONFIDENCE)
             yield truth, low, high
     grid = stats.norm.ppf((np.arange(2000) + 0.5) / 2000)
@@ -223,7 +243,9 @@ def shares_in_groups(groups: int, alike: float, rng: np.random.Generator) -> Ite
         if alike > 0.0:
             size = 1.0 / alike - 1.0
             chances = rng.beta(share * size, (1.0 - share) * size)
-        _, low, high = difference_of_shares(rng.random(codes.size) < chances[codes], units, CONFIDENCE)
+        _, low, high = difference_of_shares(
+            rng.random(codes.size) < chances[codes], units, CONFIDENCE
+        )
         yield SHARE[1] - SHARE[0], low, high
 
 
@@ -234,9 +256,13 @@ def settings() -> list[tuple[str, str, str, Callable]]:
     """Return the measure, the data and the rows of all settings, with functions of a generator that yield intervals."""
     out: list[tuple[str, str, str, Callable]] = []
     for design in VALUES:
-        out += [(SPREAD, design, f"{n} + {n}", partial(spreads, design, n)) for n in (20, 60, 200, 1000)]
+        out += [
+            (SPREAD, design, f"{n} + {n}", partial(spreads, design, n)) for n in (20, 60, 200, 1000)
+        ]
     for design in JOINT:
-        out += [(DEPENDENCE, design, f"{n}", partial(dependences, design, n)) for n in (20, 50, 200)]
+        out += [
+            (DEPENDENCE, design, f"{n}", partial(dependences, design, n)) for n in (20, 50, 200)
+        ]
     for first, second in FOREIGN:
         for relative, kernel in ((NORMS, "Gaussian"), (VARIANCE, "linear")):
             data = f"{kernel}, {first:.1%} and {second:.1%} in the other cluster"
@@ -313,7 +339,9 @@ def chart(tables):
     """Draw the coverage of 95% intervals by measure."""
     table = tables[""]
     groups = {name: some["coverage"] for name, some in table.groupby("measure", sort=False)}
-    return levels(groups, int(table["trials"].max()), CONFIDENCE, xlabel="coverage of 95% intervals")
+    return levels(
+        groups, int(table["trials"].max()), CONFIDENCE, xlabel="coverage of 95% intervals"
+    )
 
 
 def page(tables) -> list[str]:
@@ -334,9 +362,13 @@ def page(tables) -> list[str]:
         for row in few.itertuples()
         if row.measure != SHARES
     )
-    different = table.loc[(table["measure"] == COLUMNS) & table["data"].str.endswith("±2"), "coverage"]
+    different = table.loc[
+        (table["measure"] == COLUMNS) & table["data"].str.endswith("±2"), "coverage"
+    ]
     within = table.loc[table["measure"] == WITHIN, "coverage"]
-    groups = table[table["measure"] == SHARES].pivot(index="data", columns="rows", values="coverage")
+    groups = table[table["measure"] == SHARES].pivot(
+        index="data", columns="rows", values="coverage"
+    )
     groups = groups.reset_index()
     return [
         markdown(pd.DataFrame(rows)),

@@ -29,7 +29,18 @@ _STUDY = 1  # other seeds than those on which the amounts were set
 AUTO, COLUMNS = "auto", "kernel tests of columns"
 
 
-def table(rng, n, *, income=0.0, spread=1.0, plans=(0.5, 0.3, 0.2), active=0.5, gaps=0.05, tie=0.0, heavy=False):
+def table(
+    rng,
+    n,
+    *,
+    income=0.0,
+    spread=1.0,
+    plans=(0.5, 0.3, 0.2),
+    active=0.5,
+    gaps=0.05,
+    tie=0.0,
+    heavy=False,
+):
     """Draw customers: income, age, visits, region, plan, active or not, and the date of their first order.
 
     ``tie`` is the dependence of income on region; the distribution of income itself does not change with it.
@@ -45,7 +56,8 @@ def table(rng, n, *, income=0.0, spread=1.0, plans=(0.5, 0.3, 0.2), active=0.5, 
             "region": np.array(["east", "north", "south", "west"])[region],
             "plan": rng.choice(["basic", "plus", "pro"], n, p=plans),
             "active": rng.random(n) < active,
-            "since": pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 1000, n), unit="D"),
+            "since": pd.Timestamp("2020-01-01")
+            + pd.to_timedelta(rng.integers(0, 1000, n), unit="D"),
         }
     )
     customers.loc[rng.random(n) < gaps, "income"] = np.nan
@@ -90,10 +102,16 @@ def holm_pvalue(x, y) -> float:
     for name in x:
         gone = [int(z[name].isna().sum()) for z in (x, y)]
         if sum(gone):
-            pvalues.append(stats.fisher_exact([[g, len(z) - g] for g, z in zip(gone, (x, y), strict=True)]).pvalue)
+            pvalues.append(
+                stats.fisher_exact(
+                    [[g, len(z) - g] for g, z in zip(gone, (x, y), strict=True)]
+                ).pvalue
+            )
         first, second = (z[name].dropna() for z in (x, y))
         if first.dtype.kind in "iufM":
-            first, second = (z.astype("int64") if z.dtype.kind == "M" else z for z in (first, second))
+            first, second = (
+                z.astype("int64") if z.dtype.kind == "M" else z for z in (first, second)
+            )
             pvalues.append(stats.ks_2samp(first, second).pvalue)
         else:
             counts = pd.concat([first.value_counts(), second.value_counts()], axis=1).fillna(0.0)
@@ -109,12 +127,16 @@ def classifier(x, y, rng) -> float:
     whole["since"] = whole["since"].astype("int64").astype(float)
     whole["no income"] = whole["income"].isna()
     whole["income"] = whole["income"].fillna(whole["income"].median())
-    features = pd.get_dummies(whole, columns=["region", "plan"], dummy_na=True).astype(float).to_numpy()
+    features = (
+        pd.get_dummies(whole, columns=["region", "plan"], dummy_na=True).astype(float).to_numpy()
+    )
     labels = np.repeat([0, 1], [len(x), len(y)])
     order = rng.permutation(len(labels))
     train, test = np.array_split(order, 2)
     forest = RandomForestClassifier(100, random_state=int(rng.integers(2**31)), n_jobs=1)
-    right = int((forest.fit(features[train], labels[train]).predict(features[test]) == labels[test]).sum())
+    right = int(
+        (forest.fit(features[train], labels[train]).predict(features[test]) == labels[test]).sum()
+    )
     chance = max(np.bincount(labels[test], minlength=2)) / len(test)
     return float(stats.binomtest(right, len(test), chance, alternative="greater").pvalue)
 
@@ -152,7 +174,9 @@ def powers(args) -> pd.DataFrame:
         work = [(change, number) for number in range(trials)]
         rejected = pd.DataFrame(in_processes(args, trial, work)) <= ALPHA
         for name in TESTS:
-            both = pd.crosstab(rejected[AUTO], rejected[name]).reindex([True, False], axis=0, fill_value=0)
+            both = pd.crosstab(rejected[AUTO], rejected[name]).reindex(
+                [True, False], axis=0, fill_value=0
+            )
             both = both.reindex([True, False], axis=1, fill_value=0).to_numpy()
             share = rate(rejected[name].sum(), trials)
             row = {"change": change, "test": name, "power": share["rejected"], "low": share["low"]}
@@ -189,28 +213,64 @@ def cases():
     """Yield name, estimator, function and arguments of every setting."""
     for estimator in ("kme", "fkmse", "auto"):
         named = {"estimator": estimator}
-        yield "two tables without gaps, 12 + 20", estimator, without_gaps, {"sizes": (12, 20), **named}
+        yield (
+            "two tables without gaps, 12 + 20",
+            estimator,
+            without_gaps,
+            {"sizes": (12, 20), **named},
+        )
         for policy in ("omit", "indicator"):
             given = {"nan_policy": policy, **named}
-            yield f"two tables, 14 + 24, {policy}", estimator, with_gaps, {"sizes": (14, 24), **given}
+            yield (
+                f"two tables, 14 + 24, {policy}",
+                estimator,
+                with_gaps,
+                {"sizes": (14, 24), **given},
+            )
         given = {"nan_policy": "indicator", **named}
-        yield "independence, n = 18, indicator", estimator, independence_with_gaps, {"n": 18, **given}
+        yield (
+            "independence, n = 18, indicator",
+            estimator,
+            independence_with_gaps,
+            {"n": 18, **given},
+        )
         if estimator != "fkmse":
             paired = {"sizes": (14, 14), "paired": True, **given}
             yield "14 pairs, indicator", estimator, with_gaps, paired
-            yield "columns of tables, 14 + 20, indicator", estimator, columns_with_gaps, {"sizes": (14, 20), **given}
+            yield (
+                "columns of tables, 14 + 20, indicator",
+                estimator,
+                columns_with_gaps,
+                {"sizes": (14, 20), **given},
+            )
 
 
 def chart(tables):
     """Draw the power of all tests in all settings."""
     power = tables[""]
-    wide = power.pivot(index="change", columns="test", values="power").loc[list(CHANGES), list(TESTS)]
+    wide = power.pivot(index="change", columns="test", values="power").loc[
+        list(CHANGES), list(TESTS)
+    ]
     wide = wide.rename(index=label)
     figure, ax = plt.subplots(figsize=(7.5, 4.6), layout="constrained")
     places = np.arange(len(wide))[::-1]
-    styles = (("o", "#0072b2"), ("s", "#56b4e9"), ("^", "#009e73"), ("v", "#d55e00"), ("D", "#999999"))
+    styles = (
+        ("o", "#0072b2"),
+        ("s", "#56b4e9"),
+        ("^", "#009e73"),
+        ("v", "#d55e00"),
+        ("D", "#999999"),
+    )
     for name, (marker, colour) in zip(wide, styles, strict=True):
-        ax.plot(wide[name], places, marker, color=colour, label=name, markersize=8 if name == AUTO else 6, alpha=0.9)
+        ax.plot(
+            wide[name],
+            places,
+            marker,
+            color=colour,
+            label=name,
+            markersize=8 if name == AUTO else 6,
+            alpha=0.9,
+        )
     ax.axvline(ALPHA, color="#bbbbbb", linewidth=1.0)
     ax.set_yticks(places, list(wide.index))
     ax.set_xlim(-0.02, 1.02)
@@ -230,7 +290,9 @@ def values(tables) -> dict:
     """Return the numbers, tables and claims of the section."""
     power = tables[""]
     level = tables["level"]
-    by_test = power.pivot(index="change", columns="test", values="power").loc[list(CHANGES), list(TESTS)]
+    by_test = power.pivot(index="change", columns="test", values="power").loc[
+        list(CHANGES), list(TESTS)
+    ]
     changed = by_test.drop(index="nothing")
     depend = changed[changed.index.str.startswith("dependence")]
     rivals = power[~power["test"].isin([AUTO, "kme", COLUMNS]) & (power["change"] != "nothing")]

@@ -41,7 +41,10 @@ def measured(args):
         )
         cell = {"change": change, "d": dimension}
         tables.append(result.to_frame().assign(**cell))
-        against = [result.difference(label, "kme").assign(estimator=label, **cell) for label in list(ESTIMATORS)[1:]]
+        against = [
+            result.difference(label, "kme").assign(estimator=label, **cell)
+            for label in list(ESTIMATORS)[1:]
+        ]
         differences.append(pd.concat(against))
     rates, difference = (pd.concat(parts, ignore_index=True) for parts in (tables, differences))
     made = {"": rates, "differences": difference}
@@ -52,11 +55,15 @@ def values(tables) -> dict:
     """Return the numbers, tables and claims of the section."""
     rates = tables[""]
     difference = tables["differences"]
-    power = rates[~rates["null"]].pivot(index=["change", "d", "n"], columns="estimator", values="power")
+    power = rates[~rates["null"]].pivot(
+        index=["change", "d", "n"], columns="estimator", values="power"
+    )
     mean = power.loc["covariance"].mean()
     ahead = power[["mkme", "mmkme"]].max(axis=1) - power[["skmse", "fkmse"]].max(axis=1)
     clear = difference[difference["pvalue"] < 0.01].groupby("estimator", sort=False)["difference"]
-    better = (f"`{name}` {(some > 0).sum()} gains and {(some < 0).sum()} losses" for name, some in clear)
+    better = (
+        f"`{name}` {(some > 0).sum()} gains and {(some < 0).sum()} losses" for name, some in clear
+    )
     return {
         "mean_kme": f"{mean['kme']:.2f}",
         "mean_mkme": f"{mean['mkme']:.2f}",
@@ -95,7 +102,9 @@ def chart(tables):
                     for which in (False, True)
                 )
                 ax.plot(curve[x], curve["power"], label=label, **style)
-                ax.fill_between(curve[x], curve["low"], curve["high"], color=COLOURS[i], alpha=0.1, linewidth=0)
+                ax.fill_between(
+                    curve[x], curve["low"], curve["high"], color=COLOURS[i], alpha=0.1, linewidth=0
+                )
                 ax.plot(null[x], null["power"], linestyle="--", linewidth=0.8, **style)
             ax.axhline(0.05, color="#8C8C8C", linestyle=":")
             ax.set_title(f"{titles[change]}, {fixed} = {value}", fontsize="medium")

@@ -35,11 +35,15 @@ FREE = ", relabelled freely"  # which these data do not allow
 
 
 def k_sample(rng, heavy, sizes, **given):
-    return k_sample_test(*(numbers(rng, heavy, n, 2) for n in sizes), rng=rng, **given, **COMMON).pvalue
+    return k_sample_test(
+        *(numbers(rng, heavy, n, 2) for n in sizes), rng=rng, **given, **COMMON
+    ).pvalue
 
 
 def joint(rng, heavy, n, variables, **given):
-    return joint_independence_test(*numbers(rng, heavy, variables, n), rng=rng, **given, **COMMON).pvalue
+    return joint_independence_test(
+        *numbers(rng, heavy, variables, n), rng=rng, **given, **COMMON
+    ).pvalue
 
 
 def correlated(rng, heavy, n, columns):
@@ -99,25 +103,60 @@ def cases():
         for sizes in ((7, 7, 7), (5, 8, 11)):
             name = "k-sample, " + " + ".join(map(str, sizes))
             yield name, estimator, k_sample, {"sizes": sizes, "estimator": estimator}
-        arguments = {"sizes": (5, 8, 11), "estimator": estimator, "comparison": "pooled", "weights": "equal"}
+        arguments = {
+            "sizes": (5, 8, 11),
+            "estimator": estimator,
+            "comparison": "pooled",
+            "weights": "equal",
+        }
         yield "k-sample, 5 + 8 + 11, pooled, equal weights", estimator, k_sample, arguments
-        yield "joint, 3 variables, n = 12", estimator, joint, {"n": 12, "variables": 3, "estimator": estimator}
+        yield (
+            "joint, 3 variables, n = 12",
+            estimator,
+            joint,
+            {"n": 12, "variables": 3, "estimator": estimator},
+        )
     for estimator in ("kme", "fkmse"):
-        yield "joint, 4 variables, n = 10", estimator, joint, {"n": 10, "variables": 4, "estimator": estimator}
+        yield (
+            "joint, 4 variables, n = 10",
+            estimator,
+            joint,
+            {"n": 10, "variables": 4, "estimator": estimator},
+        )
         arguments = {"sizes": (10, 12), "count": 4, "estimator": estimator}
         yield "4 columns", estimator, columns, arguments
-        yield "4 columns, one more differs", estimator, columns, {**arguments, "count": 5, "differ": 1}
-        yield "2 x 3 pairs of columns", estimator, matrix, {"n": 12, "p": 2, "q": 3, "estimator": estimator}
+        yield (
+            "4 columns, one more differs",
+            estimator,
+            columns,
+            {**arguments, "count": 5, "differ": 1},
+        )
+        yield (
+            "2 x 3 pairs of columns",
+            estimator,
+            matrix,
+            {"n": 12, "p": 2, "q": 3, "estimator": estimator},
+        )
         yield "pairs of 4 columns", estimator, within, {"n": 12, "p": 4, "estimator": estimator}
     for estimator in ("kme", "skmse", "fkmse", "mkme"):
         for studentize in (True, False):
             name = f"witness band, 10 + 12, {'studentized' if studentize else 'one width'}"
-            yield name, estimator, band, {"sizes": (10, 12), "studentize": studentize, "estimator": estimator}
+            yield (
+                name,
+                estimator,
+                band,
+                {"sizes": (10, 12), "studentize": studentize, "estimator": estimator},
+            )
     for restricted in (True, False):
         how, shares = "" if restricted else FREE, ((4, 1, 1), (1, 4, 1), (1, 1, 4))
         for estimator in ("kme", "fkmse"):
             given = {"restricted": restricted, "estimator": estimator}
-            yield "k-sample, 6 + 6 + 6 in 3 blocks" + how, estimator, k_sample_in_blocks, {"shares": shares, **given}
+            yield (
+                "k-sample, 6 + 6 + 6 in 3 blocks" + how,
+                estimator,
+                k_sample_in_blocks,
+                {"shares": shares, **given},
+            )
             name = "3 columns, 5 + 5 clusters of 3" + how
             yield name, estimator, columns_of_clusters, {"clusters": 5, "size": 3, **given}
             name = "2 x 2 pairs of columns in 4 blocks of 5" + how
@@ -134,7 +173,9 @@ def chart(tables):
     table = tables[""]
     free = table["test"].str.endswith(FREE)
     kinds = table["test"].str.split(",").str[0]
-    groups = {name: table.loc[~free & (kinds == name), "level"] for name in dict.fromkeys(kinds[~free])}
+    groups = {
+        name: table.loc[~free & (kinds == name), "level"] for name in dict.fromkeys(kinds[~free])
+    }
     wrong = "blocks ignored"
     groups[wrong] = table.loc[free, "level"]
     return level_chart(groups, table["trials"].max(), wrong=[wrong])

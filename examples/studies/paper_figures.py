@@ -23,8 +23,20 @@ PANELS = {
     "filter": ("Filters", "eigenvalue of K/n", "log", "factor on the mean", "[S14] Fig. 2"),
     "iterations": ("Iterations", "iterations t", "log", "risk saved, %", "[S14] Fig. 3(a)"),
     "time": ("Run time", "sample size n", "log", "seconds per estimate", "[S14] Fig. 3(b)"),
-    "dimension": (f"Dimension, n = {N}", "dimension d", "log", "risk saved, %", "[S14] Fig. 3(c), [M14] Fig. 2"),
-    "size": (f"Sample size, d = {D}", "sample size n", "log", "risk saved, %", "[M14] Fig. 2, [X20] Fig. 2"),
+    "dimension": (
+        f"Dimension, n = {N}",
+        "dimension d",
+        "log",
+        "risk saved, %",
+        "[S14] Fig. 3(c), [M14] Fig. 2",
+    ),
+    "size": (
+        f"Sample size, d = {D}",
+        "sample size n",
+        "log",
+        "risk saved, %",
+        "[M14] Fig. 2, [X20] Fig. 2",
+    ),
     "alpha": ("Simple shrinkage", "amount alpha", "linear", "risk saved, %", "[M14] Fig. 1"),
     "lam": ("Flexible shrinkage", "amount lam_cov", "log", "risk saved, %", "[M14] Fig. 1"),
     "noise": ("Marginalized means", "noise variance", "log", "risk saved, %", "[X20] Fig. 1"),
@@ -43,7 +55,9 @@ def filters() -> list[dict]:
         "nu": NuMethod(t=round(LAM**-0.5), eta=1.0),
         "tsvd": TSVD(threshold=LAM / spectrum.sum()),
     }
-    weights = {label: estimator.weights(np.diag(n * spectrum)) for label, estimator in shown.items()}
+    weights = {
+        label: estimator.weights(np.diag(n * spectrum)) for label, estimator in shown.items()
+    }
     return [
         {"panel": "filter", "curve": label, "x": x, "value": q}
         for label, factors in weights.items()
@@ -54,7 +68,12 @@ def filters() -> list[dict]:
 def panel_rows(panel: str, table: pd.DataFrame, curve: str | None, x: str) -> list[dict]:
     """Return the improvements over the plain average with intervals; the default curve is the estimator."""
     return [
-        {"panel": panel, "curve": curve or r.estimator, "x": float(getattr(r, x)), "value": r.improvement}
+        {
+            "panel": panel,
+            "curve": curve or r.estimator,
+            "x": float(getattr(r, x)),
+            "value": r.improvement,
+        }
         | {"low": r.improvement_low, "high": r.improvement_high, "trials": r.trials}
         for r in table.itertuples()
     ]
@@ -72,18 +91,31 @@ def simulated(args, quick: bool) -> list[dict]:
     noise = np.logspace(-1, 3, 3 if quick else 17)
     paths += [("noise", "mkme", "mkme", noise, "variance", "gaussian")]
     paths += [
-        ("noise", "mmkme, half the columns", MMKME(variances=(1.0, 0.0) * (D // 2)), noise, "multiple", "gaussian")
+        (
+            "noise",
+            "mmkme, half the columns",
+            MMKME(variances=(1.0, 0.0) * (D // 2)),
+            noise,
+            "multiple",
+            "gaussian",
+        )
     ]
     for panel, curve, estimator, amounts, parameter, kernel in paths:
         stored = store(args, f"figures-{panel}-{curve.split(',')[0]}")
         kernel = {"poly2": Polynomial(2), "poly3": Polynomial(3)}.get(kernel, kernel)
-        path = loss_path(estimator, amounts, parameter, kernel=kernel, n=N, d=D, store=stored, **run)
+        path = loss_path(
+            estimator, amounts, parameter, kernel=kernel, n=N, d=D, store=stored, **run
+        )
         rows += panel_rows(panel, path.table, curve, "amount")
     sizes, dimensions = (SIZES[:2], DIMENSIONS[:2]) if quick else (SIZES, DIMENSIONS)
     alike = {"oracle": False, **run}
-    table = risk_study("mixture", ESTIMATORS, n=[N], d=dimensions, store=store(args, "figures-d"), **alike).table
+    table = risk_study(
+        "mixture", ESTIMATORS, n=[N], d=dimensions, store=store(args, "figures-d"), **alike
+    ).table
     rows += panel_rows("dimension", table[table["estimator"] != "kme"], None, "d")
-    table = risk_study("mixture", ESTIMATORS, n=sizes, d=[D], store=store(args, "figures-n"), **alike).table
+    table = risk_study(
+        "mixture", ESTIMATORS, n=sizes, d=[D], store=store(args, "figures-n"), **alike
+    ).table
     rows += panel_rows("size", table[table["estimator"] != "kme"], None, "n")
     few = {
         "n_trials": 3,
@@ -94,7 +126,10 @@ def simulated(args, quick: bool) -> list[dict]:
     }  # one at a time
     timed = risk_study("mixture", ESTIMATORS, n=TIMED[:2] if quick else TIMED, d=[D], **few).losses
     least = timed.groupby(["estimator", "n"], sort=False)["seconds"].min().reset_index()
-    rows += [{"panel": "time", "curve": r.estimator, "x": float(r.n), "value": r.seconds} for r in least.itertuples()]
+    rows += [
+        {"panel": "time", "curve": r.estimator, "x": float(r.n), "value": r.seconds}
+        for r in least.itertuples()
+    ]
     return rows
 
 
@@ -119,7 +154,9 @@ def values(tables) -> dict:
     few = risk.columns.min()
     many = risk.columns.max()
     worst = risk[few].idxmin()
-    simple = table[(table["panel"] == "size") & (table["curve"] == "skmse")].sort_values("x")["value"]
+    simple = table[(table["panel"] == "size") & (table["curve"] == "skmse")].sort_values("x")[
+        "value"
+    ]
     part = table[table["panel"] == "alpha"]
     best = part.loc[part.groupby("curve", sort=False)["value"].idxmax()]
     milliseconds = table.assign(value=1000.0 * table["value"])
@@ -133,11 +170,16 @@ def values(tables) -> dict:
         "many": f"{many:g}",
         "skmse_many": f"{risk.loc['skmse', many]:.1f}",
         "mkme_many": f"{risk.loc['mkme', many]:.1f}",
-        "drawn": simple.is_monotonic_decreasing and risk.loc["skmse"].iloc[0] > risk.loc["skmse"].iloc[-1],
-        "sources": "; ".join(f"{heading}: {source}" for heading, _, _, _, source in PANELS.values()),
+        "drawn": simple.is_monotonic_decreasing
+        and risk.loc["skmse"].iloc[0] > risk.loc["skmse"].iloc[-1],
+        "sources": "; ".join(
+            f"{heading}: {source}" for heading, _, _, _, source in PANELS.values()
+        ),
         "trials": int(table["trials"].max()),
         "d": D,
-        "best_amounts": ", ".join(f"{r.curve} {r.value:.1f}% at {r.x:.3g}" for r in best.itertuples()),
+        "best_amounts": ", ".join(
+            f"{r.curve} {r.value:.1f}% at {r.x:.3g}" for r in best.itertuples()
+        ),
         "dimensions": wide(table, "dimension", "d", "{:+.1f}", DIMENSIONS[::2]),
         "sizes": wide(table, "size", "n", "{:+.1f}", SIZES[::2]),
         "times": wide(milliseconds, "time", "n", "{:,.2f}", TIMED[1::2] + TIMED[-1:]),
@@ -151,19 +193,33 @@ def chart(tables):
 
     from shrinktest.results.plots.studies import COLOURS, MARKERS
 
-    style = {name: (COLOURS[i % len(COLOURS)], MARKERS[i % len(MARKERS)]) for i, name in enumerate(ESTIMATORS)}
+    style = {
+        name: (COLOURS[i % len(COLOURS)], MARKERS[i % len(MARKERS)])
+        for i, name in enumerate(ESTIMATORS)
+    }
     style |= {name: (COLOURS[i], MARKERS[i]) for i, name in enumerate(KERNELS)}
     style |= {"kme": ("#8C8C8C", "."), "mmkme, half the columns": style["mmkme"]}
     figure = Figure(figsize=(9.0, 14.0), layout="constrained")
     shown: dict = {}  # estimators look the same in all panels
-    for ax, (panel, (heading, x, scale, y, source)) in zip(figure.subplots(4, 2).ravel(), PANELS.items(), strict=True):
+    for ax, (panel, (heading, x, scale, y, source)) in zip(
+        figure.subplots(4, 2).ravel(), PANELS.items(), strict=True
+    ):
         part = table[table["panel"] == panel]
         for curve, line in part.groupby("curve", sort=False):
             colour, marker = style[curve]
             dense = panel == "filter"
-            ax.plot(line["x"], line["value"], color=colour, marker="" if dense else marker, markersize=4, label=curve)
+            ax.plot(
+                line["x"],
+                line["value"],
+                color=colour,
+                marker="" if dense else marker,
+                markersize=4,
+                label=curve,
+            )
             if line["low"].notna().any():
-                ax.fill_between(line["x"], line["low"], line["high"], color=colour, alpha=0.15, linewidth=0)
+                ax.fill_between(
+                    line["x"], line["low"], line["high"], color=colour, alpha=0.15, linewidth=0
+                )
         ax.set_xscale(scale)
         if panel == "time":
             ax.set_yscale("log")

@@ -40,7 +40,10 @@ NOTED = ("differ from the most common", "differs from the most common")
 
 def distance(p: float, q: float) -> float:
     """Return the distance of samples with these shares of True."""
-    within, across = (1.0 - (1.0 - KERNEL) * share for share in (p * (1.0 - p) + q * (1.0 - q), p + q - 2.0 * p * q))
+    within, across = (
+        1.0 - (1.0 - KERNEL) * share
+        for share in (p * (1.0 - p) + q * (1.0 - q), p + q - 2.0 * p * q)
+    )
     return 1.0 - across / within
 
 
@@ -70,7 +73,11 @@ def column(true: int, n: int) -> np.ndarray:
 
 def answer(x: np.ndarray, y: np.ndarray, margin: float, **design) -> tuple[bool, bool]:
     """Return whether the test rejects, and whether it has the note."""
-    varies = np.ptp(x) * np.ptp(y) if design["measure"] == "dependence" else np.ptp(np.concatenate([x, y]))
+    varies = (
+        np.ptp(x) * np.ptp(y)
+        if design["measure"] == "dependence"
+        else np.ptp(np.concatenate([x, y]))
+    )
     if varies == 0.0 or (design["measure"] == "distance" and np.array_equal(x, y)):
         return False, True  # an error: there is nothing to compare
     result = equivalence_test(x, y, margin=margin, bandwidth=1.0, workers=1, rng=0, **design)
@@ -80,10 +87,15 @@ def answer(x: np.ndarray, y: np.ndarray, margin: float, **design) -> tuple[bool,
 def tally_rows(p: float, q: float, sizes: tuple[int, int]) -> Counter:
     """Return the chances of (rejected, noted) for two independent samples."""
     tally, margin = Counter(), distance(p, q)
-    ones = [list(counts_of(n, share)) if share else [((0,), 1.0)] for n, share in zip(sizes, (p, q), strict=True)]
+    ones = [
+        list(counts_of(n, share)) if share else [((0,), 1.0)]
+        for n, share in zip(sizes, (p, q), strict=True)
+    ]
     for ((k,), first), ((j,), second) in product(*ones):
         if first * second > LEAST / (len(ones[0]) * len(ones[1])):
-            tally[answer(column(k, sizes[0]), column(j, sizes[1])[::-1], margin, measure="distance")] += first * second
+            tally[
+                answer(column(k, sizes[0]), column(j, sizes[1])[::-1], margin, measure="distance")
+            ] += first * second
     return tally
 
 
@@ -91,7 +103,9 @@ def tally_both(measure: str, p: float, q: float, both: float, n: int) -> Counter
     """Return the chances of (rejected, noted) for pairs, or for two variables, that are True together so often."""
     tally = Counter()
     margin = dependence(p, q, both) if measure == "dependence" else distance(p, q)
-    design = {"measure": measure} if measure == "dependence" else {"measure": measure, "paired": True}
+    design = (
+        {"measure": measure} if measure == "dependence" else {"measure": measure, "paired": True}
+    )
     for (x_only, y_only, both_true), chance in counts_of(n, p - both, q - both, both):
         x = column(x_only + both_true, n)
         y = np.roll(column(y_only + both_true, n), x_only)
@@ -105,8 +119,12 @@ def tally_groups(p: float, q: float, n: int, trials: int) -> Counter:
     tally = Counter()
     groups = (np.repeat(np.arange(n), MEMBERS), n + np.repeat(np.arange(n), MEMBERS))
     for _ in range(trials):
-        rates = [rng.beta(ALIKE * r, ALIKE * (1.0 - r), size=n) if r else np.zeros(n) for r in (p, q)]
-        x, y = ((rng.random(n * MEMBERS) < np.repeat(rate, MEMBERS)).astype(float) for rate in rates)
+        rates = [
+            rng.beta(ALIKE * r, ALIKE * (1.0 - r), size=n) if r else np.zeros(n) for r in (p, q)
+        ]
+        x, y = (
+            (rng.random(n * MEMBERS) < np.repeat(rate, MEMBERS)).astype(float) for rate in rates
+        )
         tally[answer(x, y, distance(p, q), measure="distance", groups=groups)] += 1.0 / trials
     return tally
 
@@ -119,7 +137,9 @@ def tally_blocks(p: float, q: float, n: int, trials: int) -> Counter:
     rates = np.where(np.arange(n) % 5 == 0, *RATES)
     for _ in range(trials):
         x, y = ((rng.random(n * MEMBERS) < r * rates[blocks]).astype(float) for r in (p, q))
-        tally[answer(x, y, distance(p, q), measure="distance", blocks=(blocks, blocks))] += 1.0 / trials
+        tally[answer(x, y, distance(p, q), measure="distance", blocks=(blocks, blocks))] += (
+            1.0 / trials
+        )
     return tally
 
 
@@ -140,7 +160,13 @@ def jobs_of(trials: int) -> Iterator[tuple[dict, Callable[..., Counter], tuple]]
         yield row, tally_both, ("dependence", p, q, both, n)
     for data, function in ((GROUPS, tally_groups), (BLOCKS, tally_blocks)):
         for n, p, times in product(NUMBERS[: 1 if quick else None], SHARES, OTHERS):
-            row = {"data": data, "first": p, "second": times * p, "rows": f"{n} times {MEMBERS}", "trials": trials}
+            row = {
+                "data": data,
+                "first": p,
+                "second": times * p,
+                "rows": f"{n} times {MEMBERS}",
+                "trials": trials,
+            }
             yield row, function, (p, times * p, n, trials)
 
 
@@ -152,15 +178,23 @@ def tallied(function: Callable[..., Counter], arguments: tuple) -> Counter:
 def measured(args) -> pd.DataFrame:
     """Return rejections and notes in every design."""
     jobs = list(jobs_of(args.trials))[:: 1 if args.trials >= 100 else 3]
-    counted = in_processes(args, tallied, [(function, arguments) for _, function, arguments in jobs])
+    counted = in_processes(
+        args, tallied, [(function, arguments) for _, function, arguments in jobs]
+    )
     rows = []
     for (row, _, _), tally in zip(jobs, counted, strict=True):
-        omitted = max(0.0, 1.0 - sum(tally.values()))  # the chance of data sets that were not tested
+        omitted = max(
+            0.0, 1.0 - sum(tally.values())
+        )  # the chance of data sets that were not tested
         alone = tally[True, False]
         unnoted = alone + tally[False, False]
         rejected = tally[True, True] + alone + omitted
         row = {"both": np.nan, "trials": 0} | row | {"rejected": rejected, "unnoted": unnoted}
-        row |= {"rejected_unnoted": alone / unnoted if unnoted >= OFTEN else np.nan, "low": np.nan, "high": np.nan}
+        row |= {
+            "rejected_unnoted": alone / unnoted if unnoted >= OFTEN else np.nan,
+            "low": np.nan,
+            "high": np.nan,
+        }
         if row["trials"] and unnoted >= OFTEN:
             drawn = round(unnoted * row["trials"])
             share = rate(round(alone * row["trials"]), drawn)
@@ -177,13 +211,21 @@ def chart(tables):
         groups[f"{data}, all"] = some["rejected"]
         groups[f"{data}, no note"] = some["rejected_unnoted"].dropna()
     groups = {name: rates for name, rates in groups.items() if len(rates)}
-    return level_chart(groups, table["trials"].max(), [name for name in groups if name.endswith("all")])
+    return level_chart(
+        groups, table["trials"].max(), [name for name in groups if name.endswith("all")]
+    )
 
 
 def values(tables) -> dict:
     """Return the numbers, tables and claims of the section."""
     table = tables[""]
-    titles = {ROWS: "two samples", PAIRS: "pairs", DEPENDENCE: "two variables", GROUPS: "groups", BLOCKS: "blocks"}
+    titles = {
+        ROWS: "two samples",
+        PAIRS: "pairs",
+        DEPENDENCE: "two variables",
+        GROUPS: "groups",
+        BLOCKS: "blocks",
+    }
     worst = table.groupby("data", sort=False).agg(
         designs=("rejected", "size"), every=("rejected", "max"), unnoted=("rejected_unnoted", "max")
     )

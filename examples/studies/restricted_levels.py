@@ -32,7 +32,10 @@ COLUMNS += ["region_low", "region_high", "noted", "trials"]
 
 # --- two samples: observations of one law in every block, pair or cluster ------------------------------------------
 
-SHARES = np.array([1, 1, 2, 2, 3, 3]), np.array([3, 3, 2, 2, 1, 1])  # observations of the six blocks in X, and in Y
+SHARES = (
+    np.array([1, 1, 2, 2, 3, 3]),
+    np.array([3, 3, 2, 2, 1, 1]),
+)  # observations of the six blocks in X, and in Y
 
 
 def six_blocks(n, m):
@@ -93,7 +96,9 @@ def schools(n, m):
 
 def classes_in_schools(rng, n):
     effect = np.sort(1.5 * rng.normal(size=3))
-    return tuple(effect[blocks] + correlated(rng, np.arange(n) // 2) for blocks in schools(n, n)["blocks"])
+    return tuple(
+        effect[blocks] + correlated(rng, np.arange(n) // 2) for blocks in schools(n, n)["blocks"]
+    )
 
 
 # --- two variables, independent within every block, cluster or series ----------------------------------------------
@@ -197,7 +202,10 @@ SERIES = [
     ("slow autoregressive series", slow, 80),
     ("slow autoregressive series", slow, 160),
 ]
-TRUSTED = [("independence", f"{name} without a note", n, without_a_note(draw), shifted) for name, draw, n in SERIES]
+TRUSTED = [
+    ("independence", f"{name} without a note", n, without_a_note(draw), shifted)
+    for name, draw, n in SERIES
+]
 APPROXIMATE = [
     *(("independence", name, n, draw, shifted) for name, draw, n in SERIES),
     ("independence", "slow autoregressive series", 20, slow, shifted),
@@ -253,15 +261,23 @@ def rejected(args, estimators, test, name, n, draw, design) -> pd.DataFrame:
         low, high = binom.ppf([0.0005, 0.9995], args.trials, expected) / args.trials
         setting = {"test": test, "data": name, "n": n, "attainable": expected, "noted": share}
         setting |= {"restriction": "none" if restriction is None else ", ".join(design(n, n))}
-        frames.append(result.table.assign(**setting, level=result.table["power"], region_low=low, region_high=high))
+        frames.append(
+            result.table.assign(
+                **setting, level=result.table["power"], region_low=low, region_high=high
+            )
+        )
     return pd.concat(frames)[COLUMNS]
 
 
 def shown(frame: pd.DataFrame, *columns: str) -> str:
     """Return a table with a row for every kind of data: the restricted and the unrestricted test (kme)."""
     rows = []
-    for (test, name, n), cells in frame[frame["estimator"] == "kme"].groupby(["test", "data", "n"], sort=False):
-        restricted, free = (cells[(cells["restriction"] == "none") == which].iloc[0] for which in (False, True))
+    for (test, name, n), cells in frame[frame["estimator"] == "kme"].groupby(
+        ["test", "data", "n"], sort=False
+    ):
+        restricted, free = (
+            cells[(cells["restriction"] == "none") == which].iloc[0] for which in (False, True)
+        )
         row = {"test": test, "data": label(name), "n": n, "design": restricted["restriction"]}
         row["share with note"] = f"{restricted['noted']:.2f}"
         for cell, which in ((restricted, "restricted"), (free, "unrestricted")):
@@ -301,10 +317,24 @@ def chart(tables):
     for kind, (marker, colour) in looks.items():
         some = exact[(exact["restriction"] == "none") == (kind == "unrestricted")]
         places = [names.index(name) for name in some["data"]]
-        ax.plot(some["level"], places, marker, color=colour, markersize=5, alpha=0.8, label=f"{kind} permutations")
+        ax.plot(
+            some["level"],
+            places,
+            marker,
+            color=colour,
+            markersize=5,
+            alpha=0.8,
+            label=f"{kind} permutations",
+        )
     rows(ax, [label(name) for name in names])
     ax.set(xlabel=f"Type I error rate at level {ALPHA:g}", xlim=(0.0, None))
-    made.legend(*ax.get_legend_handles_labels(), loc="outside upper center", ncols=3, frameon=False, fontsize="small")
+    made.legend(
+        *ax.get_legend_handles_labels(),
+        loc="outside upper center",
+        ncols=3,
+        frameon=False,
+        fontsize="small",
+    )
     return made
 
 
@@ -314,7 +344,11 @@ def as_expected(exact: pd.DataFrame) -> bool:
     alike = exact["data"] == "pairs that are alike"
     above = exact["level"] > exact["region_high"]
     below = exact["level"] < exact["region_low"]
-    return not (above | below)[~free].any() and above[free & ~alike].all() and below[free & alike].all()
+    return (
+        not (above | below)[~free].any()
+        and above[free & ~alike].all()
+        and below[free & alike].all()
+    )
 
 
 def measured(args):
@@ -334,7 +368,9 @@ def values(tables) -> dict:
     exact = kinds["exact"]
     free = exact["restriction"] == "none"
     inside = exact["level"].between(exact["region_low"], exact["region_high"])
-    wide = table.pivot_table(index=["kind", "data", "n", "restriction"], columns="estimator", values="level")
+    wide = table.pivot_table(
+        index=["kind", "data", "n", "restriction"], columns="estimator", values="level"
+    )
     apart = wide[list(ESTIMATORS)].sub(wide["kme"], axis=0).abs().max(axis=None)
     return {
         "inside": int(inside[~free].sum()),

@@ -25,7 +25,12 @@ from shrinktest.risk import (
 
 NAME = "risk_study"
 CELLS = [(10, 5), (10, 30), (20, 30), (50, 30), (100, 20)]  # n, d
-KERNELS = {"gaussian": Gaussian(), "linear": Linear(), "poly 2": Polynomial(2), "poly 3": Polynomial(3)}
+KERNELS = {
+    "gaussian": Gaussian(),
+    "linear": Linear(),
+    "poly 2": Polynomial(2),
+    "poly 3": Polynomial(3),
+}
 ESTIMATORS = {
     "skmse": "skmse",
     "fkmse": "fkmse",
@@ -77,11 +82,20 @@ def losses(args) -> pd.DataFrame:
     """Return the losses of all settings, with those of F-KMSE with the best lam of every data set."""
     tables = []
     for n, d in CELLS:
-        run = {"n_trials": args.trials, "rng": 0, "store": store(args, f"risk-{n}-{d}"), "workers": args.workers}
+        run = {
+            "n_trials": args.trials,
+            "rng": 0,
+            "store": store(args, f"risk-{n}-{d}"),
+            "workers": args.workers,
+        }
         tables.append(risk_study("mixture", ESTIMATORS, KERNELS, n, d, **run).to_frame())
-        special = risk_study("mixture", SPECIAL, {"gaussian": Gaussian()}, n, d, oracle=False, **run).to_frame()
+        special = risk_study(
+            "mixture", SPECIAL, {"gaussian": Gaussian()}, n, d, oracle=False, **run
+        ).to_frame()
         tables.append(special.query("estimator != 'kme'"))
-        best = loss_path("fkmse", LAM_COV, "lam_cov", kernel=Gaussian(), n=n, d=d, **run).hindsight()
+        best = loss_path(
+            "fkmse", LAM_COV, "lam_cov", kernel=Gaussian(), n=n, d=d, **run
+        ).hindsight()
         row = {"kernel": "gaussian", "n": n, "d": d, "estimator": "fkmse, best lam", **best}
         tables.append(pd.DataFrame([row]))
     return pd.concat(tables, ignore_index=True).astype({"trials": int})
@@ -99,7 +113,12 @@ def replication(table: pd.DataFrame) -> tuple[float, int]:
     z = []
     for i, (n, d) in enumerate(CELLS):
         for label, numbers in OTHERS.items():
-            at = (table["kernel"] == "gaussian") & (table["n"] == n) & (table["d"] == d) & (table["estimator"] == label)
+            at = (
+                (table["kernel"] == "gaussian")
+                & (table["n"] == n)
+                & (table["d"] == d)
+                & (table["estimator"] == label)
+            )
             (row,) = table[at].itertuples()
             # both are means over data sets; the other's error follows from ours and the numbers of data sets
             error = row.risk_error * np.sqrt(1.0 + row.trials / OTHERS_TRIALS)
@@ -115,9 +134,18 @@ def over_shrinkage(trials: int) -> pd.DataFrame:
         ratios = []
         for _ in range(trials):
             points = RandomMixture().draw(rng, d).sample(rng, n)
-            paper, deletion = (FKMSE(loo=loo).fit(points).shrinkage for loo in ("paper", "deletion"))
+            paper, deletion = (
+                FKMSE(loo=loo).fit(points).shrinkage for loo in ("paper", "deletion")
+            )
             ratios.append(paper / deletion if deletion > 0.0 else np.inf)
-        rows.append({"n": n, "d": d, "median lam, paper / deletion": float(np.median(ratios)), "data sets": trials})
+        rows.append(
+            {
+                "n": n,
+                "d": d,
+                "median lam, paper / deletion": float(np.median(ratios)),
+                "data sets": trials,
+            }
+        )
     return pd.DataFrame(rows)
 
 
@@ -127,7 +155,10 @@ def decay(beta: float, sizes: np.ndarray) -> np.ndarray:
     truth = true_embedding(mixture, Gaussian().resolve(mixture.sample(0, 1000)))
     alphas = 1.0 / (1.0 + sizes**beta)  # lam / (1 + lam)
     return np.array(
-        [shrinkage_risk(truth, int(n), alpha) / kme_risk(truth, int(n)) for n, alpha in zip(sizes, alphas, strict=True)]
+        [
+            shrinkage_risk(truth, int(n), alpha) / kme_risk(truth, int(n))
+            for n, alpha in zip(sizes, alphas, strict=True)
+        ]
     )
 
 

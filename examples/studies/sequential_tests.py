@@ -55,7 +55,9 @@ def stopped(test: str, design, n: int, seeds: range) -> list[dict]:
 
 def uniformity(pvalues: np.ndarray, h: int) -> float:
     """Return the chi-square p-value of P(p <= x) = x at the attainable x, in groups with about eight runs."""
-    attainable = [(g + 1) / (RESAMPLES + 1) for g in range(h)] + [h / draw for draw in range(RESAMPLES, h - 1, -1)]
+    attainable = [(g + 1) / (RESAMPLES + 1) for g in range(h)] + [
+        h / draw for draw in range(RESAMPLES, h - 1, -1)
+    ]
     edges, last = [], 0.0
     for x in attainable:
         if (x - last) * len(pvalues) >= 8.0:
@@ -75,15 +77,24 @@ def summarise(test: str, data: str, frame: pd.DataFrame) -> list[dict]:
         row["standard error"] = float(draws.sem())
         for alpha in LEVELS:
             unlike = (pvalues <= alpha) != (frame["all draws"] <= alpha)
-            row |= {f"rejections at {alpha}": float((pvalues <= alpha).mean()), f"unlike at {alpha}": int(unlike.sum())}
-        row["uniform"] = uniformity(pvalues, rule.h) if data == "null" and isinstance(rule, BesagClifford) else np.nan
+            row |= {
+                f"rejections at {alpha}": float((pvalues <= alpha).mean()),
+                f"unlike at {alpha}": int(unlike.sum()),
+            }
+        row["uniform"] = (
+            uniformity(pvalues, rule.h)
+            if data == "null" and isinstance(rule, BesagClifford)
+            else np.nan
+        )
         rows.append(row | {"trials": len(frame)})
     return rows
 
 
 def loss(table: pd.DataFrame, rule: str) -> float:
     """Return the largest loss of power at the 0.05 level of a rule, compared with all draws."""
-    powers = table[table["data"] != "null"].pivot(index=["test", "data"], columns="rule", values="rejections at 0.05")
+    powers = table[table["data"] != "null"].pivot(
+        index=["test", "data"], columns="rule", values="rejections at 0.05"
+    )
     return float((powers["all draws"] - powers[rule]).max())
 
 
@@ -92,7 +103,10 @@ def measured(args):
     rows = []
     for test, data, design, n, times in CASES:
         count = times * args.trials
-        work = [(test, design, n, range(start, min(start + 500, count))) for start in range(0, count, 500)]
+        work = [
+            (test, design, n, range(start, min(start + 500, count)))
+            for start in range(0, count, 500)
+        ]
         parts = in_processes(args, stopped, work)
         rows += summarise(test, data, pd.DataFrame(chain.from_iterable(parts)))
     return pd.DataFrame(rows)
@@ -101,9 +115,13 @@ def measured(args):
 def chart(tables):
     """Draw the mean number of permutations by rule and data."""
     table = tables[""]
-    wide = table.assign(case=table["test"] + ", " + table["data"]).pivot(index="case", columns="rule", values="draws")
+    wide = table.assign(case=table["test"] + ", " + table["data"]).pivot(
+        index="case", columns="rule", values="draws"
+    )
     colours = (GREY, BLUE, ORANGE, "#009E73", "#CC79A7")
-    looks = {rule: (marker, colour) for rule, marker, colour in zip(wide, "osD^v", colours, strict=False)}
+    looks = {
+        rule: (marker, colour) for rule, marker, colour in zip(wide, "osD^v", colours, strict=False)
+    }
     return dots(wide.sort_values("curtailed"), "mean number of permutations", looks)
 
 

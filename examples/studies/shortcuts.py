@@ -21,7 +21,9 @@ B = 199
 Verdicts = tuple[bool, bool]  # of the shortcut and of the valid test
 
 
-def two(rng: np.random.Generator, m: int = 10, n: int = 10, d: int = 3) -> tuple[np.ndarray, np.ndarray]:
+def two(
+    rng: np.random.Generator, m: int = 10, n: int = 10, d: int = 3
+) -> tuple[np.ndarray, np.ndarray]:
     """Two samples of one law."""
     return rng.normal(size=(m, d)), rng.normal(size=(n, d))
 
@@ -29,7 +31,9 @@ def two(rng: np.random.Generator, m: int = 10, n: int = 10, d: int = 3) -> tuple
 def pooled_gram(x: np.ndarray, y: np.ndarray, factor: float = 1.0, of: np.ndarray | None = None):
     """Gaussian Gram matrix of the pooled sample and its bandwidth: `factor` on the median squared distance."""
     pooled = np.vstack([x, y])
-    bandwidth = float(np.sqrt(factor * np.median(pdist(pooled if of is None else of, "sqeuclidean"))))
+    bandwidth = float(
+        np.sqrt(factor * np.median(pdist(pooled if of is None else of, "sqeuclidean")))
+    )
     return np.exp(-squareform(pdist(pooled, "sqeuclidean")) / (2.0 * bandwidth**2)), bandwidth
 
 
@@ -43,7 +47,10 @@ def means(gram: np.ndarray, masks: np.ndarray):
     """Block means xx, yy, xy for every split."""
     m = masks[0].sum()
     n = masks.shape[1] - m
-    xx, xy, yy = (((a @ gram) * b).sum(axis=1) for a, b in ((masks, masks), (masks, 1 - masks), (1 - masks, 1 - masks)))
+    xx, xy, yy = (
+        ((a @ gram) * b).sum(axis=1)
+        for a, b in ((masks, masks), (masks, 1 - masks), (1 - masks, 1 - masks))
+    )
     return xx / m**2, yy / n**2, xy / (m * n)
 
 
@@ -63,7 +70,9 @@ def p_value(statistics: np.ndarray) -> float:
 def without_one(rng: np.random.Generator, rows: int, alpha: float) -> Verdicts:
     x, y = two(rng)
     statistics = mmd(pooled_gram(x, y)[0], labels(rng, 10, 10, rows))
-    return bool(np.mean(statistics[1:] >= statistics[0] - 1e-10) <= alpha), p_value(statistics) <= alpha
+    return bool(np.mean(statistics[1:] >= statistics[0] - 1e-10) <= alpha), p_value(
+        statistics
+    ) <= alpha
 
 
 def strictly(rng: np.random.Generator) -> Verdicts:
@@ -71,7 +80,9 @@ def strictly(rng: np.random.Generator) -> Verdicts:
     x, y = rng.random((10, 1)) < 0.1, rng.random((10, 1)) < 0.1
     gram = np.equal.outer(np.r_[x, y][:, 0], np.r_[x, y][:, 0]).astype(float)
     statistics = mmd(gram, labels(rng, 10, 10))
-    return (1 + (statistics[1:] > statistics[0] + 1e-10).sum()) / (1 + B) <= ALPHA, p_value(statistics) <= ALPHA
+    return (1 + (statistics[1:] > statistics[0] + 1e-10).sum()) / (1 + B) <= ALPHA, p_value(
+        statistics
+    ) <= ALPHA
 
 
 def below(rng: np.random.Generator) -> Verdicts:
@@ -96,7 +107,9 @@ def frozen_skmse(rng: np.random.Generator, factor: float) -> Verdicts:
     gram, bandwidth = pooled_gram(x, y, factor)
     s, t = (1.0 - SKMSE().fit(z, Gaussian(bandwidth)).shrinkage for z in (x, y))
     xx, yy, xy = means(gram, labels(rng, 10, 10))
-    valid = two_sample_test(x, y, estimator="skmse", bandwidth=bandwidth, n_resamples=B, rng=rng, workers=1)
+    valid = two_sample_test(
+        x, y, estimator="skmse", bandwidth=bandwidth, n_resamples=B, rng=rng, workers=1
+    )
     return p_value(s**2 * xx + t**2 * yy - 2.0 * s * t * xy) <= ALPHA, valid.reject(ALPHA)
 
 
@@ -107,13 +120,19 @@ def frozen_fkmse(rng: np.random.Generator, factor: float) -> Verdicts:
     order = np.vstack([np.arange(20), rng.permuted(np.tile(np.arange(20), (B, 1)), axis=1)])
     signed = []
     for z, rows, sign in ((x, order[:, :10], 1.0), (y, order[:, 10:], -1.0)):
-        lam = min(FKMSE().fit(z, Gaussian(bandwidth)).shrinkage, 1e12)  # infinity: the zero estimate
+        lam = min(
+            FKMSE().fit(z, Gaussian(bandwidth)).shrinkage, 1e12
+        )  # infinity: the zero estimate
         own = gram[rows[:, :, None], rows[:, None, :]]
-        weights = np.linalg.solve(own + max(lam, 1e-12) * np.eye(10), own.mean(axis=2)[..., None])[..., 0]
+        weights = np.linalg.solve(own + max(lam, 1e-12) * np.eye(10), own.mean(axis=2)[..., None])[
+            ..., 0
+        ]
         signed.append(sign * weights)
     w = np.hstack(signed)
     moved = gram[order[:, :, None], order[:, None, :]]
-    valid = two_sample_test(x, y, estimator="fkmse", bandwidth=bandwidth, n_resamples=B, rng=rng, workers=1)
+    valid = two_sample_test(
+        x, y, estimator="fkmse", bandwidth=bandwidth, n_resamples=B, rng=rng, workers=1
+    )
     return p_value(np.einsum("bi,bij,bj->b", w, moved, w)) <= ALPHA, valid.reject(ALPHA)
 
 
@@ -121,7 +140,9 @@ def best_of(rng: np.random.Generator) -> Verdicts:
     """Five bandwidths, and the smallest of their p-values."""
     x, y = two(rng)
     masks = labels(rng, 10, 10)
-    p_values = [p_value(mmd(pooled_gram(x, y, factor)[0], masks)) for factor in (1 / 16, 1 / 4, 1, 4, 16)]
+    p_values = [
+        p_value(mmd(pooled_gram(x, y, factor)[0], masks)) for factor in (1 / 16, 1 / 4, 1, 4, 16)
+    ]
     return min(p_values) <= ALPHA, p_values[2] <= ALPHA
 
 
@@ -148,7 +169,10 @@ def series(rng: np.random.Generator) -> Verdicts:
     walks = noise.copy()
     for t in range(1, 50):
         walks[:, t] = 0.8 * walks[:, t - 1] + 0.6 * noise[:, t]
-    wrong, right = (independence_test(*z, n_resamples=B, rng=rng, workers=1).reject(ALPHA) for z in (walks, noise))
+    wrong, right = (
+        independence_test(*z, n_resamples=B, rng=rng, workers=1).reject(ALPHA)
+        for z in (walks, noise)
+    )
     return wrong, right
 
 
@@ -157,7 +181,9 @@ def repeated(rng: np.random.Generator) -> Verdicts:
     x, y = (rng.normal(size=(6, 1, 2)) + rng.normal(size=(6, 5, 2)) for _ in range(2))
     options = {"n_resamples": B, "rng": rng, "workers": 1}
     wrong = two_sample_test(x.reshape(30, 2), y.reshape(30, 2), **options)
-    return wrong.reject(ALPHA), two_sample_test(x.mean(axis=1), y.mean(axis=1), **options).reject(ALPHA)
+    return wrong.reject(ALPHA), two_sample_test(x.mean(axis=1), y.mean(axis=1), **options).reject(
+        ALPHA
+    )
 
 
 # ------------------------------------------------------------------------------------------------ harmless
@@ -166,7 +192,9 @@ def repeated(rng: np.random.Generator) -> Verdicts:
 def one_sided_bandwidth(rng: np.random.Generator) -> Verdicts:
     x, y = two(rng)
     masks = labels(rng, 10, 10)
-    return p_value(mmd(pooled_gram(x, y, of=x)[0], masks)) <= ALPHA, p_value(mmd(pooled_gram(x, y)[0], masks)) <= ALPHA
+    return p_value(mmd(pooled_gram(x, y, of=x)[0], masks)) <= ALPHA, p_value(
+        mmd(pooled_gram(x, y)[0], masks)
+    ) <= ALPHA
 
 
 def approximate(rng: np.random.Generator, gram: str) -> Verdicts:
@@ -181,9 +209,9 @@ def approximate(rng: np.random.Generator, gram: str) -> Verdicts:
 def pooled_tuning(rng: np.random.Generator) -> Verdicts:
     x, y = two(rng)
     rejections = (
-        two_sample_test(x, y, estimator=FKMSE(tuning=tuning), bandwidth=0.6, n_resamples=B, rng=rng, workers=1).reject(
-            ALPHA
-        )
+        two_sample_test(
+            x, y, estimator=FKMSE(tuning=tuning), bandwidth=0.6, n_resamples=B, rng=rng, workers=1
+        ).reject(ALPHA)
         for tuning in ("pooled", "sample")
     )
     return next(rejections), next(rejections)
@@ -197,11 +225,36 @@ BROKEN: list[tuple[str, str, float, TRIAL]] = [
     ("counting > instead of >=", "binary data, 10 % ones", ALPHA, strictly),
     ("rejecting when p < alpha", "B = 19", ALPHA, below),
     ("relabelling until p <= alpha", "looks at B = 99, 199, ..., 999", ALPHA, until_significant),
-    ("S-KMSE tuned once, on the observed split", "bandwidth^2 x 0.02", ALPHA, partial(frozen_skmse, factor=0.02)),
-    ("S-KMSE tuned once, on the observed split", "bandwidth^2 x 0.1", ALPHA, partial(frozen_skmse, factor=0.1)),
-    ("S-KMSE tuned once, on the observed split", "median bandwidth", ALPHA, partial(frozen_skmse, factor=1.0)),
-    ("F-KMSE tuned once, on the observed split", "bandwidth^2 x 0.1", ALPHA, partial(frozen_fkmse, factor=0.1)),
-    ("F-KMSE tuned once, on the observed split", "median bandwidth", ALPHA, partial(frozen_fkmse, factor=1.0)),
+    (
+        "S-KMSE tuned once, on the observed split",
+        "bandwidth^2 x 0.02",
+        ALPHA,
+        partial(frozen_skmse, factor=0.02),
+    ),
+    (
+        "S-KMSE tuned once, on the observed split",
+        "bandwidth^2 x 0.1",
+        ALPHA,
+        partial(frozen_skmse, factor=0.1),
+    ),
+    (
+        "S-KMSE tuned once, on the observed split",
+        "median bandwidth",
+        ALPHA,
+        partial(frozen_skmse, factor=1.0),
+    ),
+    (
+        "F-KMSE tuned once, on the observed split",
+        "bandwidth^2 x 0.1",
+        ALPHA,
+        partial(frozen_fkmse, factor=0.1),
+    ),
+    (
+        "F-KMSE tuned once, on the observed split",
+        "median bandwidth",
+        ALPHA,
+        partial(frozen_fkmse, factor=1.0),
+    ),
     ("smallest p-value of five bandwidths", "bandwidth^2 x 1/16 to 16", ALPHA, best_of),
     ("permuting the rows of one Gram matrix", "HSIC, 20 pairs", ALPHA, rows_only),
     ("rows that are a time series", "HSIC, 50 steps, AR(.8)", ALPHA, series),
@@ -223,17 +276,31 @@ def chunk(trial: TRIAL, seed: list[int], trials: int) -> np.ndarray:
 
 def measured(args) -> pd.DataFrame:
     """Return the level of every shortcut and of the valid test."""
-    cases = [(kind, *case) for kind, group in (("broken", BROKEN), ("harmless", HARMLESS)) for case in group]
+    cases = [
+        (kind, *case)
+        for kind, group in (("broken", BROKEN), ("harmless", HARMLESS))
+        for case in group
+    ]
     parts = -(-args.trials // 100)
     sizes = [len(part) for part in np.array_split(np.arange(args.trials), parts)]
-    work = [(case[-1], [c, part], size) for c, case in enumerate(cases) for part, size in enumerate(sizes)]
+    work = [
+        (case[-1], [c, part], size)
+        for c, case in enumerate(cases)
+        for part, size in enumerate(sizes)
+    ]
     counts = in_processes(args, chunk, work)
     rows = []
-    for (kind, what, where, alpha, _), counted in zip(cases, np.reshape(counts, (len(cases), parts, 2)), strict=True):
+    for (kind, what, where, alpha, _), counted in zip(
+        cases, np.reshape(counts, (len(cases), parts, 2)), strict=True
+    ):
         row = {"kind": kind, "what": what, "where": where, "alpha": alpha, "trials": args.trials}
         for name, rejections in zip(("level", "valid"), counted.sum(axis=0), strict=True):
             share = rate(rejections, args.trials)
-            row |= {name: share["rejected"], f"{name}_low": share["low"], f"{name}_high": share["high"]}
+            row |= {
+                name: share["rejected"],
+                f"{name}_low": share["low"],
+                f"{name}_high": share["high"],
+            }
         rows.append(row)
     return pd.DataFrame(rows)
 
@@ -243,15 +310,17 @@ def values(tables) -> dict[str, str]:
     table = tables[""]
 
     def rate(r, name: str) -> str:
-        return "{:.3f} [{:.3f}, {:.3f}]".format(*(getattr(r, name + end) for end in ("", "_low", "_high")))
+        return "{:.3f} [{:.3f}, {:.3f}]".format(
+            *(getattr(r, name + end) for end in ("", "_low", "_high"))
+        )
 
     shown = {}
     for kind, part in table.groupby("kind", sort=False):
         rows = [
             {
-                "what is done": (f"`{r.what}`" if "=" in r.what or ">" in r.what else r.what).replace(
-                    "relabelling", "permuting"
-                ),
+                "what is done": (
+                    f"`{r.what}`" if "=" in r.what or ">" in r.what else r.what
+                ).replace("relabelling", "permuting"),
                 "where": r.where,
                 "nominal": f"{r.alpha:g}",
                 "its level": rate(r, "level"),
@@ -261,7 +330,9 @@ def values(tables) -> dict[str, str]:
         ]
         shown[f"levels: {kind}"] = markdown(pd.DataFrame(rows))
     trials = sorted(set(table["trials"]))
-    shown["levels: trials"] = f"{' to '.join(map(str, trials))} null data sets per row; 95% Clopper-Pearson intervals."
+    shown["levels: trials"] = (
+        f"{' to '.join(map(str, trials))} null data sets per row; 95% Clopper-Pearson intervals."
+    )
     return shown
 
 

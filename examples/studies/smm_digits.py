@@ -48,9 +48,16 @@ def trial(pair: tuple[int, int], each: int, repetition: int) -> list[dict]:
         for estimator in ESTIMATORS:
             kernel = DistributionKernel(estimator=estimator, level2=level2, random_state=0)
             machine = make_pipeline(kernel, SVC(kernel="precomputed"))
-            search = GridSearchCV(machine, {"svc__C": [1.0, 100.0, 10_000.0]}, cv=3).fit(list(samples), list(labels))
-            rows.append({"machine": name, "digits": f"{pair[0]} and {pair[1]}", "repetition": repetition})
-            rows[-1] |= {"estimator": estimator, "errors": 100.0 * (1.0 - search.score(list(others), list(truth)))}
+            search = GridSearchCV(machine, {"svc__C": [1.0, 100.0, 10_000.0]}, cv=3).fit(
+                list(samples), list(labels)
+            )
+            rows.append(
+                {"machine": name, "digits": f"{pair[0]} and {pair[1]}", "repetition": repetition}
+            )
+            rows[-1] |= {
+                "estimator": estimator,
+                "errors": 100.0 * (1.0 - search.score(list(others), list(truth))),
+            }
     return rows
 
 
@@ -60,12 +67,20 @@ KEYS = ["machine", "digits"]
 def values(tables) -> dict:
     """Return the numbers, tables and claims of the section."""
     results = tables[""]
-    means = results.pivot_table(index=KEYS, columns="estimator", values="errors", sort=False)[list(ESTIMATORS)]
-    mean = results.groupby(["machine", "estimator"])["errors"].mean().unstack().loc["Gaussian machine"]
+    means = results.pivot_table(index=KEYS, columns="estimator", values="errors", sort=False)[
+        list(ESTIMATORS)
+    ]
+    mean = (
+        results.groupby(["machine", "estimator"])["errors"].mean().unstack().loc["Gaussian machine"]
+    )
     differences = paired(results, KEYS, "errors")
     clear = differences[(differences["low"] > 0) | (differences["high"] < 0)]
     gaussian = differences[differences["machine"] == "Gaussian machine"]
-    published = pd.read_csv(PUBLISHED / "M14_table2_distributions.csv").set_index("estimator").filter(regex="^smm")
+    published = (
+        pd.read_csv(PUBLISHED / "M14_table2_distributions.csv")
+        .set_index("estimator")
+        .filter(regex="^smm")
+    )
     gain = published.drop("kme").sub(published.loc["kme"]).to_numpy()
     return {
         "mean_kme": f"{mean['kme']:.2f}",
@@ -87,7 +102,9 @@ def measured(args):
     """Return the tables of all settings."""
     each, pairs = (10, PAIRS[:2]) if args.quick else (EACH, PAIRS)
     results = pd.concat([repeat(args, trial, pair, each) for pair in pairs], ignore_index=True)
-    return pd.concat([results[results["machine"] == machine] for machine in LEVEL2.values()], ignore_index=True)
+    return pd.concat(
+        [results[results["machine"] == machine] for machine in LEVEL2.values()], ignore_index=True
+    )
 
 
 def chart(tables):
@@ -104,8 +121,12 @@ def chart(tables):
     panels = figure.subplots(1, 3, width_ratios=(1, 1.7, 1.7))
     panels[2].sharey(panels[1])
     digits = load_digits()
-    panels[0].imshow(digits.images[np.flatnonzero(digits.target == PAIRS[0][1])[0]], cmap="gray_r", alpha=0.6)
-    panels[0].add_patch(Rectangle((-0.5, -0.5), 4, 4, fill=False, edgecolor=COLOURS[0], linewidth=3))
+    panels[0].imshow(
+        digits.images[np.flatnonzero(digits.target == PAIRS[0][1])[0]], cmap="gray_r", alpha=0.6
+    )
+    panels[0].add_patch(
+        Rectangle((-0.5, -0.5), 4, 4, fill=False, edgecolor=COLOURS[0], linewidth=3)
+    )
     centres = [(x, y) for x in (1.5, 3.5, 5.5) for y in (1.5, 3.5, 5.5)]
     panels[0].plot(*zip(*centres, strict=True), "o", color=COLOURS[0])
     panels[0].set_title("an image is a sample of\n9 patches (dots: centres)", fontsize="medium")
@@ -116,9 +137,13 @@ def chart(tables):
         dots(ax, differences[differences["machine"] == machine], "digits", levels)
         ax.set_title(machine, fontsize="medium")
         ax.set_xlabel("pair of digits (below: errors of kme)")
-    panels[1].set_ylabel("change of the error in percentage points\n(95% interval; below 0: better)")
+    panels[1].set_ylabel(
+        "change of the error in percentage points\n(95% interval; below 0: better)"
+    )
     figure.legend(*panels[1].get_legend_handles_labels(), loc="outside right center", frameon=False)
-    figure.suptitle("Two digits told apart by support measure machines: does the estimator of the kernel means matter?")
+    figure.suptitle(
+        "Two digits told apart by support measure machines: does the estimator of the kernel means matter?"
+    )
     return figure
 
 

@@ -48,7 +48,9 @@ def fitted(cell: dict, sample: np.ndarray, fresh: np.ndarray) -> list[dict]:
     rows = []
     for estimator in ESTIMATORS:
         start = cell["repetition"]
-        mixture = KernelMeanMatching(COMPONENTS, estimator=estimator, n_init=20, random_state=start).fit(sample)
+        mixture = KernelMeanMatching(
+            COMPONENTS, estimator=estimator, n_init=20, random_state=start
+        ).fit(sample)
         rows.append({**cell, "estimator": estimator, "nll": -mixture.score(fresh), "truth": truth})
     return rows
 
@@ -69,7 +71,9 @@ def summarised(results: pd.DataFrame) -> pd.DataFrame:
 
 def excess(results: pd.DataFrame) -> pd.DataFrame:
     """Return the loss of the fitted density against the true one, by setting and estimator."""
-    mean = results.assign(excess=results["nll"] - results["truth"]).groupby(["freedom", "n", "estimator"], sort=False)
+    mean = results.assign(excess=results["nll"] - results["truth"]).groupby(
+        ["freedom", "n", "estimator"], sort=False
+    )
     return mean["excess"].mean().unstack()[list(ESTIMATORS)]
 
 
@@ -122,14 +126,18 @@ def compared(table: pd.DataFrame) -> pd.DataFrame:
     published = printed.sub(printed["kme"], axis=0)
     ours = table.dropna(subset="difference")
     label = [f"[X20] Table 1, {freedom} degrees of freedom" for freedom in ours["freedom"]]
-    return ours.assign(there=[published.loc[r.d, r.estimator] for r in ours.itertuples()], table=label)
+    return ours.assign(
+        there=[published.loc[r.d, r.estimator] for r in ours.itertuples()], table=label
+    )
 
 
 def measured(args):
     """Return the tables of all settings."""
     freedoms, sizes = (FREEDOM[:1], SIZES[:2]) if args.quick else (FREEDOM, SIZES)
     dimensions = DIMENSIONS[:1] if args.quick else DIMENSIONS
-    results = pd.concat([repeat(args, trial, freedom, n) for freedom in freedoms for n in sizes], ignore_index=True)
+    results = pd.concat(
+        [repeat(args, trial, freedom, n) for freedom in freedoms for n in sizes], ignore_index=True
+    )
     parts = [repeat(args, trial_of_dimension, FREEDOM[0], d) for d in dimensions]
     return {"": results, "dimensions": summarised(pd.concat(parts, ignore_index=True))}
 
@@ -166,9 +174,13 @@ def chart(tables):
     ticks = [0.2, 0.5, 1, 2, 5, 10, 20]
     panels[0].set_yticks(ticks, [f"{v:g}" for v in ticks])
     panels[0].set_yticks([], minor=True)
-    panels[0].set_ylabel("mean log-likelihood lost per point,\nagainst the true density (95% interval)")
+    panels[0].set_ylabel(
+        "mean log-likelihood lost per point,\nagainst the true density (95% interval)"
+    )
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside right center", frameon=False)
-    figure.suptitle(f"How far from the truth is the fitted density? {DIMENSION} dimensions; lower is better")
+    figure.suptitle(
+        f"How far from the truth is the fitted density? {DIMENSION} dimensions; lower is better"
+    )
     return figure
 
 

@@ -40,15 +40,25 @@ TWO_SAMPLE_CELLS = [
         for p, amount in AMOUNTS.items()
         for name, design in (
             (f"scale x{amount['scale']:g}, all", d.ScaleChange(dimension=p, scale=amount["scale"])),
-            (f"scale x{amount['one']:g}, one", d.ScaleChange(dimension=p, scale=amount["one"], coordinates="one")),
+            (
+                f"scale x{amount['one']:g}, one",
+                d.ScaleChange(dimension=p, scale=amount["one"], coordinates="one"),
+            ),
             ("shift by 1, one", d.MeanShift(dimension=p, shift=1.0)),
-            (f"correlation {amount['correlation']:g}", d.CorrelationChange(p, correlation=amount["correlation"])),
+            (
+                f"correlation {amount['correlation']:g}",
+                d.CorrelationChange(p, correlation=amount["correlation"]),
+            ),
             ("t with 3 df", d.Tails(dimension=p, df=3.0)),
         )
     ),
     ("mixture, means moved", d.Mixture(dimension=10, change="means", amount=3.0), 25),
     ("scale x1.3, larger sample", d.ScaleChange(dimension=10, scale=1.3, ratio=4.0), 15),
-    ("scale x1.3, smaller sample", d.ScaleChange(dimension=10, scale=1.3, ratio=4.0, swap=True), 15),
+    (
+        "scale x1.3, smaller sample",
+        d.ScaleChange(dimension=10, scale=1.3, ratio=4.0, swap=True),
+        15,
+    ),
     ("shift by 1, larger sample", d.MeanShift(dimension=10, shift=1.0, ratio=4.0), 15),
 ]
 
@@ -88,14 +98,19 @@ def study(args, kind, name, design, n, estimators, test_options=None, **labels):
         n_trials=args.trials,
         n_resamples=199,
         test_options=test_options,
-        store=store(args, f"{kind}-{name}-{n}-{labels}".translate(str.maketrans(" ,.{}':", "-------"))),
+        store=store(
+            args, f"{kind}-{name}-{n}-{labels}".translate(str.maketrans(" ,.{}':", "-------"))
+        ),
         workers=args.workers,
         progress=False,
         rng=0,
     )
     labels = {"test": kind, "cell": name, **labels}
     rates = result.to_frame().assign(**labels)
-    compared = [result.difference(label, "kme").assign(estimator=label, **labels) for label in list(estimators)[1:]]
+    compared = [
+        result.difference(label, "kme").assign(estimator=label, **labels)
+        for label in list(estimators)[1:]
+    ]
     return rates, pd.concat(compared)
 
 
@@ -103,7 +118,10 @@ def bandwidths(design, factor: float) -> dict[str, Gaussian]:
     """Return kernels whose squared bandwidths are ``factor`` times the medians of 1000 pairs."""
     x, y = design.sample(0, 1000)
     kernels = (Gaussian().resolve(z) for z in (x, y))
-    return {f"kernel_{v}": Gaussian(k.bandwidth * np.sqrt(factor)) for v, k in zip("xy", kernels, strict=True)}
+    return {
+        f"kernel_{v}": Gaussian(k.bandwidth * np.sqrt(factor))
+        for v, k in zip("xy", kernels, strict=True)
+    }
 
 
 def cells(args):
@@ -119,18 +137,34 @@ def cells(args):
         if n == 20:
             for factor in FACTORS:
                 some = {label: INDEPENDENCE[label] for label in ("kme", "skmse")}
-                yield study(args, "independence", name, design, n, some, bandwidths(design, factor), bandwidth=factor)
+                yield study(
+                    args,
+                    "independence",
+                    name,
+                    design,
+                    n,
+                    some,
+                    bandwidths(design, factor),
+                    bandwidth=factor,
+                )
 
 
 def distinct(nulls):
     """Return the null twins without duplicates of the same twin."""
     keys = ["test", "cell", "d", "n"]
     by_cell = nulls.fillna({"d": 0}).pivot(index=keys, columns="estimator", values="power")
-    unique = by_cell[~by_cell.assign(test=by_cell.index.get_level_values("test")).duplicated()].index
+    unique = by_cell[
+        ~by_cell.assign(test=by_cell.index.get_level_values("test")).duplicated()
+    ].index
     return nulls[nulls.fillna({"d": 0}).set_index(keys).index.isin(unique)]
 
 
-KINDS = {"spread": ("scale",), "shift": ("shift",), "correlation": ("correlation",), "tails": ("t with",)}
+KINDS = {
+    "spread": ("scale",),
+    "shift": ("shift",),
+    "correlation": ("correlation",),
+    "tails": ("t with",),
+}
 
 
 def mean_gains(differences: pd.DataFrame, estimators) -> str:
@@ -159,10 +193,15 @@ def advice_holds(rates: pd.DataFrame) -> bool:
     """Tell whether heavy shrinkage gains against changes of spread and loses elsewhere, tuned shrinkage less so."""
     power = rates[rates["n"] == 25].pivot(index=["cell", "d"], columns="estimator", values="power")
     cells = power.index.get_level_values("cell").str
-    spread, rest = power[cells.startswith("scale")].mean(), power[cells.startswith(("shift", "correlation"))].mean()
+    spread, rest = (
+        power[cells.startswith("scale")].mean(),
+        power[cells.startswith(("shift", "correlation"))].mean(),
+    )
     heavy = ["lam_cov 1", "landweber, t = 1"]
     gain, loss = spread - spread["kme"], rest["kme"] - rest
-    return bool(gain[heavy].min() > 2.0 * gain["fkmse"] > 0.0 and loss[heavy].min() > loss["fkmse"] > 0.0)
+    return bool(
+        gain[heavy].min() > 2.0 * gain["fkmse"] > 0.0 and loss[heavy].min() > loss["fkmse"] > 0.0
+    )
 
 
 def values(tables) -> dict:
@@ -176,33 +215,46 @@ def values(tables) -> dict:
     spread = power[cells.startswith("scale")].mean()
     rest = power[cells.startswith(("shift", "correlation"))].mean()
     two_gains = differences[(differences["test"] == "two-sample") & (differences["n"] == 25)]
-    pair_gains = differences[(differences["test"] == "independence") & (differences["bandwidth"] == 1.0)]
+    pair_gains = differences[
+        (differences["test"] == "independence") & (differences["bandwidth"] == 1.0)
+    ]
     mean = pair_gains.groupby("estimator", sort=False)["difference"].agg(["mean", "min", "max"])
-    of_estimators = (f"`{r.Index}` {r.mean:+.3f} ({r.min:+.2f} to {r.max:+.2f})" for r in mean.itertuples())
+    of_estimators = (
+        f"`{r.Index}` {r.mean:+.3f} ({r.min:+.2f} to {r.max:+.2f})" for r in mean.itertuples()
+    )
     narrow = pairs[(pairs["n"] == 20) & (pairs["estimator"] == "kme")]
     narrow = narrow.pivot(index="cell", columns="bandwidth", values="power").sort_index(axis=1)
     by_bandwidth = (narrow.max(axis=1) - narrow.min(axis=1)).mean()
     by_estimator = pair_gains.loc[pair_gains["n"] == 20, "difference"].abs().mean()
-    pooled = distinct(rates[rates["null"] & (rates["bandwidth"] != 0.25) & (rates["bandwidth"] != 4.0)])
+    pooled = distinct(
+        rates[rates["null"] & (rates["bandwidth"] != 0.25) & (rates["bandwidth"] != 4.0)]
+    )
     pooled = pooled.assign(hits=pooled["power"] * pooled["trials"])
     counts = pooled.groupby(["test", "estimator"], sort=False)[["hits", "trials"]].sum()
     level = counts["hits"] / counts["trials"]
-    low, high = (count / counts["trials"] for count in binom.interval(0.999, counts["trials"], 0.05))
+    low, high = (
+        count / counts["trials"] for count in binom.interval(0.999, counts["trials"], 0.05)
+    )
     return {
         "spread_heavy": f"{spread['lam_cov 0.3']:.2f}",
         "spread_kme": f"{spread['kme']:.2f}",
         "rest_heavy": f"{rest['lam_cov 0.3']:.2f}",
         "rest_kme": f"{rest['kme']:.2f}",
-        "tuned_is_mild": abs(spread["fkmse"] - spread["kme"]) < abs(spread["lam_cov 0.3"] - spread["kme"]),
+        "tuned_is_mild": abs(spread["fkmse"] - spread["kme"])
+        < abs(spread["lam_cov 0.3"] - spread["kme"]),
         "drawn": spread["lam_cov 0.3"] > spread["fkmse"],
-        "gains": mean_gains(two_gains, [name for name in TWO_SAMPLES if name in set(two_gains["estimator"])]),
+        "gains": mean_gains(
+            two_gains, [name for name in TWO_SAMPLES if name in set(two_gains["estimator"])]
+        ),
         "advice": advice_holds(two),
         "trials": rates["trials"].max(),
         "dependences": pair_gains["cell"].nunique(),
         "gains_of_pairs": "; ".join(of_estimators),
         "bandwidth_matters": by_bandwidth > 2.0 * by_estimator,
         "bandwidths": markdown(
-            narrow.rename(columns="{:g} times".format).reset_index().rename(columns={"cell": "dependence"})
+            narrow.rename(columns="{:g} times".format)
+            .reset_index()
+            .rename(columns={"cell": "dependence"})
         ),
         "level": span(level),
         "inside": int(level.between(low, high).sum()),
@@ -216,7 +268,9 @@ def measured(args):
     for i, cell in enumerate(cells(args), 1):
         results.append(cell)
         print(f"cell {i}: {cell[0]['cell'].iloc[0]}, n = {cell[0]['n'].iloc[0]}", flush=True)
-    rates, differences = (pd.concat(parts, ignore_index=True) for parts in zip(*results, strict=True))
+    rates, differences = (
+        pd.concat(parts, ignore_index=True) for parts in zip(*results, strict=True)
+    )
     return {"": rates, "differences": differences}
 
 

@@ -41,7 +41,13 @@ INDEPENDENCE_CELLS = [(name, d.HyppoSimulation(name), 30) for name in d.independ
 #: Designs whose null twins give the level, with twice as many data sets.
 LEVEL_CELLS = [
     ("two-sample", "normal, d = 2", d.MeanShift(dimension=2), 25, TWO_SAMPLES),
-    ("two-sample", "normal, d = 20, 15 + 60", d.MeanShift(dimension=20, ratio=4.0), 15, TWO_SAMPLES),
+    (
+        "two-sample",
+        "normal, d = 20, 15 + 60",
+        d.MeanShift(dimension=20, ratio=4.0),
+        15,
+        TWO_SAMPLES,
+    ),
     ("independence", "step, independent", d.HyppoSimulation("step"), 30, INDEPENDENCE),
 ]
 
@@ -56,7 +62,10 @@ def study(args, kind, name, design, n, compared, *, level=False):
         n_resamples=199,
         with_null=False,
         store=store(
-            args, f"{kind}-{name}-{n}-{getattr(design, 'dimension', 1)}".translate(str.maketrans(" ,.", "---"))
+            args,
+            f"{kind}-{name}-{n}-{getattr(design, 'dimension', 1)}".translate(
+                str.maketrans(" ,.", "---")
+            ),
         ),
         workers=args.workers,
         progress=False,
@@ -65,7 +74,8 @@ def study(args, kind, name, design, n, compared, *, level=False):
     labels = {"test": kind, "cell": name, "d": getattr(design, "dimension", 1)}
     rates = result.to_frame().assign(**labels, level=level)
     differences = [
-        result.difference(label, "gaussian").assign(estimator=label, **labels) for label in list(compared)[1:]
+        result.difference(label, "gaussian").assign(estimator=label, **labels)
+        for label in list(compared)[1:]
     ]
     return rates, pd.concat(differences)
 
@@ -106,7 +116,9 @@ def values(tables) -> dict:
     gains = [(some["whitened, lam .1"] - some["gaussian"]) for some in (turned, moved)]
     pairs = rates[(rates["test"] == "independence") & (rates["cell"] != "multimodal-independence")]
     mean = pairs.pivot_table("power", "estimator", sort=False)["power"]
-    changes = differences[(differences["test"] == "two-sample") & differences["cell"].isin(two["cell"])]
+    changes = differences[
+        (differences["test"] == "two-sample") & differences["cell"].isin(two["cell"])
+    ]
     shown = show(two, changes, ["cell", "d", "n"], TWO_SAMPLES)
     trials = int(null["trials"].min())
     low, high = (count / trials for count in binom.interval(0.999, trials, 0.05))
@@ -116,7 +128,9 @@ def values(tables) -> dict:
         "moved_whitened": f"{moved['whitened, lam .1'].mean():.2f}",
         "moved_gaussian": f"{moved['gaussian'].mean():.2f}",
         "drawn": gains[0].min() > 0.1 and gains[1].max() < 0.0,
-        "powers": shown.replace("| cell |", "| change |", 1).replace("correlation .", "correlation 0."),
+        "powers": shown.replace("| cell |", "| change |", 1).replace(
+            "correlation .", "correlation 0."
+        ),
         "data_sets": rates["trials"].max(),
         "standard_error": f"{0.5 / rates['trials'].max() ** 0.5:.3f}",
         "dependences": pairs["cell"].nunique(),
@@ -135,19 +149,27 @@ def chart(tables):
 
     figure = Figure(figsize=(9.0, 8.5), layout="constrained")
     axes = figure.subplots(1, 2)
-    kinds = (("two-sample", "Two samples", TWO_SAMPLES), ("independence", "Independence", INDEPENDENCE))
+    kinds = (
+        ("two-sample", "Two samples", TWO_SAMPLES),
+        ("independence", "Independence", INDEPENDENCE),
+    )
     for ax, (kind, title, compared) in zip(axes, kinds, strict=True):
         chosen = rates[(rates["test"] == kind) & ~rates["level"]]
         names = list(dict.fromkeys(zip(chosen["cell"], chosen["d"], strict=True)))
         for label, marker in zip(compared, "os^vDPX", strict=False):
-            power = chosen[chosen["estimator"] == label].set_index(["cell", "d"])["power"].loc[names]
+            power = (
+                chosen[chosen["estimator"] == label].set_index(["cell", "d"])["power"].loc[names]
+            )
             ax.plot(power, -np.arange(len(names)), marker, label=label, alpha=0.8, markersize=7)
         ax.set_yticks(
-            -np.arange(len(names)), [f"{cell}, d = {d}" if kind == "two-sample" else cell for cell, d in names]
+            -np.arange(len(names)),
+            [f"{cell}, d = {d}" if kind == "two-sample" else cell for cell, d in names],
         )
         ax.set(title=title, xlabel="power", xlim=(-0.02, 1.02))
         ax.grid(axis="x", alpha=0.3)
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False)
+    figure.legend(
+        *axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False
+    )
     return figure
 
 
@@ -157,7 +179,9 @@ def measured(args):
     for i, cell in enumerate(cells(args), 1):
         results.append(cell)
         print(f"cell {i}: {cell[0]['cell'].iloc[0]}", flush=True)
-    rates, differences = (pd.concat(parts, ignore_index=True) for parts in zip(*results, strict=True))
+    rates, differences = (
+        pd.concat(parts, ignore_index=True) for parts in zip(*results, strict=True)
+    )
     return {"": rates, "differences": differences}
 
 

@@ -26,7 +26,7 @@ from shrinktest.data.column import DROP, Column, Table, read_column, recoded
 from shrinktest.data.encoding import Encoding
 from shrinktest.data.observed import UNASKED, Observed, checked_types
 from shrinktest.data.read import XY, read_samples, read_variables
-from shrinktest.data.samples import Variables
+from shrinktest.data.samples import Samples, Variables
 from shrinktest.data.tables import check_same_index, is_table, names_for, names_in
 from shrinktest.hypothesis import Variable, repeated_column_notes, variables_of
 from shrinktest.notes import has_code, note
@@ -186,35 +186,21 @@ def read_covariates(
     names = names_for((X, Y), XY, called)
     names_of_z = tuple(f"covariates of {name}" for name in called or XY)
     for argument, pair in (("covariates", covariates), ("propensity", propensity)):
-        if isinstance(pair, tuple | list) and len(pair) == 2:
-            for i, (sample, rows) in enumerate(zip((X, Y), pair, strict=True)):
-                check_same_index(sample, rows, names[i], f"{argument}[{i}]")
+        _check_index_of_pair((X, Y), pair, names, argument)
     tables = [with_labels(table, name) for table, name in zip(covariates, names_of_z, strict=True)]
-    types = _types_of((X, Y), column_types)
-    types_of_z = _types_of(tables, column_types)
-    types_of_z = {
-        name: kind for name, kind in types_of_z.items() if kind != DROP or name not in types
-    }
-    types = {
-        name: kind
-        for name, kind in (column_types or {}).items()
-        if name in types or name not in types_of_z
-    }
+    types, types_of_z = _types_apart((X, Y), tables, column_types)
     given = read_samples(
         tables, names_of_z, nan_policy, scale=UNASKED, labels=True, column_types=types_of_z or None
     )
     if propensity is None:  # known chances hold for rows without covariates, too
         for name, values in zip(names_of_z, given.values, strict=True):
             _refuse_indicated(given.encoding, values, name)
-    complete = given.kept
-    if given.missing:
-        complete = tuple(np.asarray(np.isfinite(values).all(axis=1)) for values in given.values)
     read = read_samples(
         (X, Y),
         names,
         nan_policy,
         scale=scale,
-        covariates=complete,
+        covariates=_complete_rows(given),
         column_types=types or None,
         **options,
     )
@@ -222,57 +208,131 @@ def read_covariates(
     test = TwoGivenCovariates._of(read, " and ".join(names), scale, called=called)
     variable, unit_notes = test.variables[0].compared_by(kernel).in_units()
     about_z = tuple(text for text in given.notes if has_code(text, *_ABOUT_ROWS))
-    if covariate_method == "auto":
-        labels = "strata" if _all_labels(given.encoding) else "residuals"
-        covariate_method = labels if propensity is None else "propensity"
-    if (propensity is None) == (covariate_method == "propensity"):
-        raise ValueError(
-            "propensity= goes with covariate_method='propensity' only; give both, or leave both out"
-        )
+    method = _covariate_method(covariate_method, propensity, given.encoding)
     test = replace(
         test,
         variables=(variable,),
         remarks=(*test.remarks, *about_z, *unit_notes),
-        method=covariate_method,
+        method=method,
     )
     retained = np.concatenate(read.kept)
     z = np.vstack(given.values)[retained[np.concatenate(given.kept)]]
-    label = np.repeat([0, 1], read.sizes)
-    if covariate_method == "strata":
-        test = test if read.missing else within_strata(test, z, label, "covariates")
-        if min(test.sizes) < 2:
-            raise ValueError(
-                "covariates: a sample has one row with values of the other; use larger strata"
-            )
-        return test
-    if covariate_method == "residuals":
-        both = ConditionalIndependence(
-            variables=(variable, Variable(label[:, None].astype(np.float64), "the sample")),
-            sizes=(len(label),),
-            missing=test.missing,
-            restriction=test.restriction,
-            remarks=test.remarks,
-            method=covariate_method,
+    if method == "strata":
+        return _by_strata(test, z)
+    if method == "residuals":
+        return _by_residuals(test, z, combined)
+    return _by_propensity(test, z, propensity, read.kept)
+
+
+def _check_index_of_pair(
+    samples: tuple[Any, Any], pair: Any, names: Sequence[str], argument: str
+) -> None:
+    """Raise ValueError if both samples and a ``pair`` of tables have different row labels."""
+    if isinstance(pair, tuple | list) and len(pair) == 2:
+        for i, (sample, rows) in enumerate(zip(samples, pair, strict=True)):
+            check_same_index(sample, rows, names[i], f"{argument}[{i}]")
+
+
+def _types_apart(
+    samples: Sequence[Any], covariates: Sequence[Any], column_types: Any
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the types of the columns of samples, and of their covariates.
+
+    A column that both have is dropped from the samples only.  Names that neither has count as
+    columns of the samples, which are refused where these are read.
+    """
+    types = _types_of(samples, column_types)
+    types_of_z = {
+        name: kind
+        for name, kind in _types_of(covariates, column_types).items()
+        if kind != DROP or name not in types
+    }
+    types = {
+        name: kind
+        for name, kind in (column_types or {}).items()
+        if name in types or name not in types_of_z
+    }
+    return types, types_of_z
+
+
+def _complete_rows(given: Samples) -> tuple[np.ndarray, ...]:
+    """Return which rows of both samples have complete covariates."""
+    if not given.missing:
+        return given.kept
+    return tuple(np.asarray(np.isfinite(values).all(axis=1)) for values in given.values)
+
+
+def _covariate_method(method: str, propensity: Any, encoding: Encoding | None) -> str:
+    """Return the method for covariates; ValueError if it does not go with ``propensity``."""
+    if method == "auto":
+        by_covariates = "strata" if _all_labels(encoding) else "residuals"
+        method = by_covariates if propensity is None else "propensity"
+    if (propensity is None) == (method == "propensity"):
+        raise ValueError(
+            "propensity= goes with covariate_method='propensity' only; give both, or leave both out"
         )
-        if read.missing:
-            return both
-        tested = conditional(both, "residuals", z, Regressions.on(z), combined)
-        return tested.as_kind(LabelGivenCovariates, samples=read.sizes)
-    if read.restriction:
+    return method
+
+
+def _by_strata(test: TwoGivenCovariates, z: np.ndarray) -> TwoGivenCovariates:
+    """Return the test within strata of rows that have the same covariates."""
+    if not test.missing:
+        test = within_strata(test, z, _sample_of_rows(test), "covariates")
+    if min(test.sizes) < 2:
+        raise ValueError(
+            "covariates: a sample has one row with values of the other; use larger strata"
+        )
+    return test
+
+
+def _by_residuals(
+    test: TwoGivenCovariates, z: np.ndarray, combined: bool
+) -> ConditionalIndependence:
+    """Return the test that the sample of a row is independent of its values given covariates."""
+    label = _sample_of_rows(test)
+    both = ConditionalIndependence(
+        variables=(
+            *test.variables,
+            Variable(label[:, None].astype(np.float64), "the sample"),
+        ),
+        sizes=(len(label),),
+        missing=test.missing,
+        restriction=test.restriction,
+        remarks=test.remarks,
+        method=test.method,
+    )
+    if test.missing:
+        return both
+    tested = conditional(both, "residuals", z, Regressions.on(z), combined)
+    return tested.as_kind(LabelGivenCovariates, samples=test.sizes)
+
+
+def _by_propensity(
+    test: TwoGivenCovariates, z: np.ndarray, propensity: Any, kept: tuple[np.ndarray, ...]
+) -> TwoByPropensity:
+    """Return the test of residuals by known chances, of the rows that are ``kept``."""
+    if test.restriction:
         raise ValueError(
             "blocks= and groups= cannot be combined with propensity=; use covariate_method='strata'"
         )
-    residuals = variable if read.missing else distilled(variable, z)
+    (variable,) = test.variables
+    residuals = variable if test.missing else distilled(variable, z)
     about = () if residuals is variable else (note("residuals"),)
+    odds = _known_odds(propensity, tuple(map(len, kept)))
     return replace(test, variables=(residuals,), remarks=(*test.remarks, *about)).as_kind(
         TwoByPropensity,
-        odds=_known_odds(propensity, tuple(map(len, read.kept)))[retained],
+        odds=odds[np.concatenate(kept)],
         method=BY_PROPENSITY,
         assumption=(
             "the p-value is exact if every row was put into the second sample with the chance in "
             "propensity=."
         ),
     )
+
+
+def _sample_of_rows(test: TwoGivenCovariates) -> np.ndarray:
+    """Return the number of the sample, 0 or 1, of every row."""
+    return np.repeat([0, 1], test.sizes)
 
 
 def _known_odds(propensity: Any, sizes: tuple[int, ...]) -> np.ndarray:

@@ -111,27 +111,14 @@ def read_samples(
             return samples_of(arrays, names)
     flag(paired, "paired")
     how = ReadOptions(**options)
-    given_labels = {
-        argument: labels_in_order(given, argument, names)
-        for argument, given in (("blocks", how.blocks), ("groups", how.groups))
-    }
-    for name, given in given_labels.items():
-        if paired and given is not None:
-            raise ValueError(
-                f"{name}= does not apply to paired=True; leave out one of them, or use blocks= "
-                "with groups= labels"
-            )
+    labels_of_rows = _labels_of_rows(how, names, paired)
     _check_number(samples, "samples", nan_policy)
-    data, notes = how.observe(samples, names, nan_policy, given_labels, apart=labels)
+    data, notes = how.observe(samples, names, nan_policy, labels_of_rows, apart=labels)
     check_column_types(how.column_types, [data])
     complete = data.complete(nan_policy, given=labels)
     omit = nan_policy == "omit"
     if covariates is not None:
-        for rows, size, name in zip(covariates, data.sizes, names, strict=True):
-            _check_same_size(
-                (f"covariates= for {name}", name), (len(rows), size), "give them for the same rows"
-            )
-        complete = [rows & others for rows, others in zip(complete, covariates, strict=True)]
+        complete = _with_covariates(complete, covariates, names)
     keep = (
         _pairs_kept(data, samples, names, complete, omit)
         if paired
@@ -147,7 +134,7 @@ def read_samples(
     if how.blocks is not None or how.groups is not None:
         codes = [
             _codes(given, name, samples, names, data.sizes, pooled)
-            for name, given in given_labels.items()
+            for name, given in labels_of_rows.items()
         ]
         restriction = design_of(
             codes[0], codes[1], np.repeat(np.arange(len(sizes)), sizes), "more than one sample"
@@ -170,6 +157,34 @@ def read_samples(
         observed=(data,),
         omits_values=data.omits_values(keep, together=bool(paired)),
     )
+
+
+def _labels_of_rows(how: ReadOptions, names: Sequence[str], paired: bool) -> dict[str, Any]:
+    """Return blocks and groups in the order of samples; ValueError if they are ``paired``."""
+    labels = {
+        argument: labels_in_order(given, argument, names)
+        for argument, given in (("blocks", how.blocks), ("groups", how.groups))
+    }
+    for argument, given in labels.items():
+        if paired and given is not None:
+            raise ValueError(
+                f"{argument}= does not apply to paired=True; leave out one of them, or use blocks= "
+                "with groups= labels"
+            )
+    return labels
+
+
+def _with_covariates(
+    complete: Sequence[Rows], covariates: Sequence[Rows], names: Sequence[str]
+) -> list[Rows]:
+    """Return which rows of every sample are complete and have complete covariates."""
+    for rows, others, name in zip(complete, covariates, names, strict=True):
+        _check_same_size(
+            (f"covariates= for {name}", name),
+            (len(others), len(rows)),
+            "give them for the same rows",
+        )
+    return [rows & others for rows, others in zip(complete, covariates, strict=True)]
 
 
 def _rows_kept(
@@ -248,26 +263,7 @@ def read_variables(
             return variables_of(arrays, names)
     how = ReadOptions(**options)
     _check_number(variables, "variables", nan_policy)
-    transforms = _one_each(how.transform, names, "transform")
-    scale = how.scale
-    data: list[Observed] = []
-    notes: tuple[str, ...] = ()
-    units = (
-        scale
-        if isinstance(scale, list | tuple) and len(scale) == len(variables)
-        else [scale] * len(variables)
-    )
-    for variable, name, change, unit in zip(variables, names, transforms, units, strict=True):
-        types = how.column_types
-        if dropped.get(name):
-            types = {**checked_types(types), **dict.fromkeys(dropped[name], DROP)}
-        own = replace(how, transform=change, scale=unit, column_types=types)
-        given_labels = {"blocks": [how.blocks], "groups": [how.groups]}
-        entry, more = own.observe(
-            [variable], [name], nan_policy, given_labels, apart=name in labels
-        )
-        data.append(entry)
-        notes += more
+    data, notes = _observed_each(variables, names, nan_policy, how, labels, dropped)
     check_column_types(how.column_types, data)
     every = " and ".join(names) if len(names) == 2 else "every variable"
     size = data[0].sizes[0]
@@ -277,20 +273,15 @@ def read_variables(
         [entry.sizes[0] for entry in data],
         "row i of each must be the same observation",
     )
-    conditions = [
-        id(variable) for variable, name in zip(variables, names, strict=True) if name in labels
-    ]
-    complete = np.ones(size, dtype=bool)
+    complete = _complete_together(variables, names, data, nan_policy, labels)
     omit = nan_policy == "omit"
-    for variable, entry in zip(variables, data, strict=True):
-        complete &= entry.complete(nan_policy, given=id(variable) in conditions)[0]
     keep = complete if omit else np.ones(size, dtype=bool)
     gaps = {name: missing for entry in data for name, missing in entry.missing_in(0).items()}
     at_least_two_rows(every, keep, gaps if omit else None)
     taken = [
         rows.taken(keep, *unit, indicate=nan_policy == "indicator")
         for rows, unit in zip(
-            data, scales_of(scale, [entry.columns for entry in data], names), strict=True
+            data, scales_of(how.scale, [entry.columns for entry in data], names), strict=True
         )
     ]
     notes += (
@@ -316,6 +307,52 @@ def read_variables(
         gaps=tuple(entry.missing()[~keep] for entry in data),
         left_out=tuple(entry.left_out for entry in data),
     )
+
+
+def _observed_each(
+    variables: Sequence[Any],
+    names: Sequence[str],
+    nan_policy: str,
+    how: ReadOptions,
+    labels: Sequence[str],
+    dropped: Mapping[str, Collection[str]],
+) -> tuple[list[Observed], tuple[str, ...]]:
+    """Read every variable with its own units and transform; return also notes on labels of rows."""
+    transforms = _one_each(how.transform, names, "transform")
+    scale = how.scale
+    one_each = isinstance(scale, list | tuple) and len(scale) == len(variables)
+    units = scale if one_each else [scale] * len(variables)
+    labels_of_rows = {"blocks": [how.blocks], "groups": [how.groups]}
+    data: list[Observed] = []
+    notes: tuple[str, ...] = ()
+    for variable, name, change, unit in zip(variables, names, transforms, units, strict=True):
+        types = how.column_types
+        if dropped.get(name):
+            types = {**checked_types(types), **dict.fromkeys(dropped[name], DROP)}
+        own = replace(how, transform=change, scale=unit, column_types=types)
+        entry, more = own.observe(
+            [variable], [name], nan_policy, labels_of_rows, apart=name in labels
+        )
+        data.append(entry)
+        notes += more
+    return data, notes
+
+
+def _complete_together(
+    variables: Sequence[Any],
+    names: Sequence[str],
+    data: Sequence[Observed],
+    nan_policy: str,
+    labels: Sequence[str],
+) -> Rows:
+    """Return which rows are complete in all variables; those in ``labels`` are conditions."""
+    conditions = [
+        id(variable) for variable, name in zip(variables, names, strict=True) if name in labels
+    ]
+    complete = np.ones(data[0].sizes[0], dtype=bool)
+    for variable, entry in zip(variables, data, strict=True):
+        complete &= entry.complete(nan_policy, given=id(variable) in conditions)[0]
+    return complete
 
 
 def _design(first: Any, name: str, every: str, how: ReadOptions, keep: Rows) -> PermutationDesign:

@@ -12,7 +12,7 @@ from shrinktest._check import Array, counted, listed, loaded_pandas
 from shrinktest.data.column import Column, Table
 from shrinktest.data.encoding import Encoding
 from shrinktest.data.labels import as_labels, columns_of_labels, label_codes
-from shrinktest.data.observed import at_least_two_rows, check_column_types, observed
+from shrinktest.data.observed import Observed, Rows, at_least_two_rows, check_column_types, observed
 from shrinktest.data.read import check_nan_policy
 from shrinktest.data.tables import check_same_index, names_for, transformed
 from shrinktest.notes import note
@@ -70,6 +70,45 @@ def read_series(
         telling = _columns_of_time(data.table, data.names[0], {*types, *in_scale})
         data = data.without(telling) if telling else data
     complete = data.complete(nan_policy)[0]
+    keep = _rows_kept(data, complete, nan_policy)
+    taken = data.taken(keep, scale, "scale", indicate=nan_policy == "indicator")
+    restriction = PermutationDesign()
+    if blocks is not None:
+        check_same_index(X, blocks, name, "blocks")
+        entries = as_labels(blocks, "blocks", data.sizes[0], name)
+        restriction = PermutationDesign(label_codes(entries, "blocks", keep))
+    values = np.ascontiguousarray(taken.values)
+    if block_length is not None:
+        in_order = OrderedRows.of([values], taken.encoding)
+        restriction = moved_in_time(block_length, [in_order], restriction, keep)
+    times_kept = _times_kept(times, X, keep)
+    if telling and constant_columns(values).all():
+        raise ValueError(
+            f"{name} changes only in {listed(telling)}, which tell the time; nothing is left to "
+            "test"
+        )
+    way = "times= gives rows names that stay" if times_kept else "times stay with their rows"
+    rows_left = () if keep.all() else (note("rows-left", way=way),)
+    return Series(
+        values=values,
+        missing=nan_policy != "omit" and not bool(complete.all()),
+        restriction=restriction,
+        scale=taken.scale,
+        encoding=taken.encoding,
+        name=name,
+        times=times_kept,
+        notes=(
+            *label_notes,
+            *_notes_on_time(telling),
+            *data.omitted([keep]),
+            *rows_left,
+            *taken.notes,
+        ),
+    )
+
+
+def _rows_kept(data: Observed, complete: Rows, nan_policy: str) -> Rows:
+    """Return which rows of a series are tested; raise ValueError if these are too few."""
     keep = complete if nan_policy == "omit" else np.ones(data.sizes[0], dtype=bool)
     if not keep.all():
         at_least_two_rows(data.names[0], keep, data.missing_in(0))
@@ -79,29 +118,20 @@ def read_series(
             f"{data.names[0]} has {rows}; a change takes {FEWEST} at least, two before it, two "
             "after it"
         )
-    taken = data.taken(keep, scale, "scale", indicate=nan_policy == "indicator")
-    restriction = PermutationDesign()
-    if blocks is not None:
-        check_same_index(X, blocks, name, "blocks")
-        restriction = PermutationDesign(
-            label_codes(as_labels(blocks, "blocks", data.sizes[0], name), "blocks", keep)
-        )
-    values = np.ascontiguousarray(taken.values)
-    if block_length is not None:
-        in_order = OrderedRows.of([values], taken.encoding)
-        restriction = moved_in_time(block_length, [in_order], restriction, keep)
+    return keep
+
+
+def _times_kept(times: Any, X: Any, keep: Rows) -> tuple[Any, ...]:
+    """Return the times of the rows that are kept, from the index of X if none are given."""
     times = dates_of(X) if times is None else times
-    known = (
-        ()
-        if times is None
-        else tuple(time for time, stays in zip(as_times(times, X), keep, strict=True) if stays)
-    )
-    if telling and constant_columns(values).all():
-        raise ValueError(
-            f"{name} changes only in {listed(telling)}, which tell the time; nothing is left to "
-            "test"
-        )
-    left_out = (
+    if times is None:
+        return ()
+    return tuple(time for time, stays in zip(as_times(times, X), keep, strict=True) if stays)
+
+
+def _notes_on_time(telling: dict[str, str]) -> list[str]:
+    """Return notes on columns that tell the time, by their kinds."""
+    return [
         note(
             "untested-column",
             column=column,
@@ -111,19 +141,7 @@ def read_series(
             ),
         )
         for column, kind in telling.items()
-    )
-    way = "times= gives rows names that stay" if times is None else "times stay with their rows"
-    rows_left = () if keep.all() else (note("rows-left", way=way),)
-    return Series(
-        values=values,
-        missing=nan_policy != "omit" and not bool(complete.all()),
-        restriction=restriction,
-        scale=taken.scale,
-        encoding=taken.encoding,
-        name=name,
-        times=known,
-        notes=(*label_notes, *left_out, *data.omitted([keep]), *rows_left, *taken.notes),
-    )
+    ]
 
 
 def _columns_of_time(table: Table, name: str, requested: set[str]) -> dict[str, str]:

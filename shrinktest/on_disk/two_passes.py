@@ -19,7 +19,7 @@ from shrinktest.data.on_disk.chunks import Store
 from shrinktest.data.on_disk.on_disk import OnDisk, Part, checked_units
 from shrinktest.data.on_disk.pairs import LENGTH, Blocks, pairs_of, products_of
 from shrinktest.data.on_disk.rows import rows_of_samples
-from shrinktest.data.on_disk.sources import BINS, as_batches
+from shrinktest.data.on_disk.sources import BINS, Batches, as_batches
 from shrinktest.data.on_disk.whole import read_whole
 from shrinktest.data.read import XY, scales_of
 from shrinktest.data.untestable import without_untestable
@@ -173,28 +173,17 @@ class OnDiskTest:
     def run_pairs(self, X: Any, Y: Any) -> TestResult:
         """Test whether two variables are independent."""
         self._check(INDEPENDENCE.name)
-        settings, (x, y) = self.settings, as_batches((X, Y), XY)
+        settings = self.settings
+        x, y = as_batches((X, Y), XY)
         keys = independent_rng(self.generator, 2)
+        source, scales = self._read_pairs(x, y, keys)
         with kernel_progress(settings.progress):
-            rows, parts = pairs_of(
-                x, y, XY, nan_policy=self.nan_policy, types=checked_types(self.column_types)
-            )
-            scales = [
-                entry for entry, _ in scales_of(self.scale, [part.names for part in parts], XY)
-            ]
-            source = self._read([rows], parts, scales, RANK_OF_PAIRS, keys)
-            (size,) = source.survey.sizes
-            if size < 2 * LENGTH:
-                raise ValueError(
-                    f"{rows.name} have {counted(size, 'pair')}, fewer than {2 * LENGTH}; give "
-                    "arrays in memory"
-                )
             points = source.representative()
-        blocks = Blocks.drawn(size, keys)
+        blocks = Blocks.drawn(source.survey.sizes[0], keys)
         each = zip(points, XY, source.units, source.encodings, scales, strict=True)
         variables = tuple(
-            Variable(rows, name, units, encoding, not is_unasked(given))
-            for rows, name, units, encoding, given in each
+            Variable(rows, name, units, encoding, not is_unasked(scale))
+            for rows, name, units, encoding, scale in each
         )
         hypothesis = PairsOnDisk(
             variables=variables,
@@ -209,25 +198,14 @@ class OnDiskTest:
         ]
         hypothesis, estimator, specs, spare = self._with_features(hypothesis, specs, RANK_OF_PAIRS)
 
-        def cells(some: Sequence[Statistic]) -> tuple[float, float]:
-            """Return the bytes stored by the statistics, and those used to compute one."""
-            products = [LENGTH * (x.rank + 1) * (y.rank + 1) for x, y in some]
-            squares = [
-                (each.rank + 1) ** 2
-                for each in dict.fromkeys(each for both in some for each in both)
-            ]
-            return 8.0 * blocks.groups * (sum(products) + sum(squares)), 32.0 * blocks.groups * max(
-                products
-            )
-
         def takes(some: Sequence[Statistic]) -> float:
-            stored, working = cells(some)
+            stored, working = _bytes_of_products(some, blocks.groups)
             return 2.0 * stored + working
 
         (hypothesis,), features = _fitting(
             [hypothesis], takes, "sums of products", settings.memory, spare=spare
         )
-        stored, working = cells(features)
+        stored, working = _bytes_of_products(features, blocks.groups)
         with kernel_progress(settings.progress):
             maps = [(x.features, y.features) for x, y in features]
             products = products_of(
@@ -327,6 +305,26 @@ class OnDiskTest:
             workers=self.settings.readers,
             store=store,
         )
+
+    def _read_pairs(
+        self, x: Batches, y: Batches, keys: np.random.Generator
+    ) -> tuple[OnDisk, list[Any]]:
+        """Read pairs once; return also the units of both variables as users give them."""
+        with kernel_progress(self.settings.progress):
+            rows, parts = pairs_of(
+                x, y, XY, nan_policy=self.nan_policy, types=checked_types(self.column_types)
+            )
+            scales = [
+                entry for entry, _ in scales_of(self.scale, [part.names for part in parts], XY)
+            ]
+            source = self._read([rows], parts, scales, RANK_OF_PAIRS, keys)
+        (size,) = source.survey.sizes
+        if size < 2 * LENGTH:
+            raise ValueError(
+                f"{rows.name} have {counted(size, 'pair')}, fewer than {2 * LENGTH}; give "
+                "arrays in memory"
+            )
+        return source, scales
 
     def _read_samples(
         self,
@@ -437,6 +435,15 @@ class OnDiskTest:
         return [
             replace(each, means=[known[features] for features in each.features]) for each in fitting
         ]
+
+
+def _bytes_of_products(statistics: Sequence[Statistic], groups: int) -> tuple[float, float]:
+    """Return the bytes stored by statistics of pairs, and those used to compute one of them."""
+    products = [LENGTH * (x.rank + 1) * (y.rank + 1) for x, y in statistics]
+    margins = dict.fromkeys(margin for both in statistics for margin in both)
+    squares = [(margin.rank + 1) ** 2 for margin in margins]
+    stored = 8.0 * groups * (sum(products) + sum(squares))
+    return stored, 32.0 * groups * max(products)
 
 
 def _fitting(

@@ -154,10 +154,7 @@ def power_study(
     trials = trial_numbers(n_trials)
     rule = as_stopping(stopping, *alphas)
     n_resamples = resample_count(n_resamples)
-    if isinstance(rule, Curtailed) and not set(alphas) <= set(rule.alphas):
-        raise ValueError(
-            f"stopping={rule!r} must decide at all alphas of the study; use stopping='curtailed'"
-        )
+    _check_decides(rule, alphas)
     options = options_of(test_options, design.test, "test_options")
     _check_used(options, rule, n_resamples, alphas[0], members)
     run = as_run(workers, progress)
@@ -171,13 +168,7 @@ def power_study(
         for null in nulls:
             run_data_set(1, sizes[0], null, 0, [(label,) for label in members], 0)
     if not all(isinstance(test, AnyTest) for test in members.values()):
-        for n in sizes:
-            distinct = permutations_of(design, n, alphas[0], n_resamples, options).distinct
-            if 1.0 / distinct > alphas[0]:
-                warn_user(
-                    f"n={n} has only {distinct:g} different permutations: the smallest p-value is "
-                    f"{1.0 / distinct:.3g}, and the test can never reject at alpha={alphas[0]:g}"
-                )
+        _warn_of_few(design, sizes, alphas[0], n_resamples, options)
     shown = {key: repr(to_plain(value)) for key, value in {**design.options(), **options}.items()}
     rows, seed = run_study(
         POWER,
@@ -208,6 +199,31 @@ def power_study(
         "stopping": rule,
     }
     return PowerStudyResult.from_rows(rows, estimators=members, **about)
+
+
+def _check_decides(rule: Any, alphas: tuple[float, ...]) -> None:
+    """Raise ValueError for a stopping rule that leaves decisions at other levels open."""
+    if isinstance(rule, Curtailed) and not set(alphas) <= set(rule.alphas):
+        raise ValueError(
+            f"stopping={rule!r} must decide at all alphas of the study; use stopping='curtailed'"
+        )
+
+
+def _warn_of_few(
+    design: Design,
+    sizes: Iterable[int],
+    alpha: float,
+    n_resamples: float,
+    options: Mapping[str, Any],
+) -> None:
+    """Warn of sizes with too few different permutations to reject."""
+    for n in sizes:
+        distinct = permutations_of(design, n, alpha, n_resamples, options).distinct
+        if 1.0 / distinct > alpha:
+            warn_user(
+                f"n={n} has only {distinct:g} different permutations: the smallest p-value is "
+                f"{1.0 / distinct:.3g}, and the test can never reject at alpha={alpha:g}"
+            )
 
 
 def run_trial(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 import os
 import sys
@@ -18,10 +17,9 @@ import numpy as np
 
 from shrinktest._check import MAX_SIZE, choice, count, flag, level, positive, resample_count
 from shrinktest._hints import hinted
-from shrinktest.effects.jackknife import FEWEST
-from shrinktest.equivalence import DEPENDENCE, EquivalenceResult, check_margin, equivalence_test
 from shrinktest.power.compared import (
     AnyTest,
+    Compared,
     as_compared,
     as_mapping,
     label_of,
@@ -29,18 +27,16 @@ from shrinktest.power.compared import (
     permutes,
 )
 from shrinktest.power.designs import Design, as_design
-from shrinktest.power.designs.base import Twin
+from shrinktest.power.equivalence import EQUIVALENCE, Alike, as_equivalence
 from shrinktest.power.power_study import permutations_of, power_study
 from shrinktest.power.sample_size_result import PowerCurve, SampleSizeResult
 from shrinktest.power.study_result import PowerStudyResult, rejection_rate
 from shrinktest.power.trials import POWER, bar, check_store, seed_from
-from shrinktest.results.info import INDEPENDENCE, KINDS, TWO_SAMPLE
+from shrinktest.results.equivalence_result import DEPENDENCE
+from shrinktest.results.info import KINDS
 
 if TYPE_CHECKING:
     import pandas as pd
-
-#: The name that solve_sample_size knows the test by.
-EQUIVALENCE = "equivalence"
 
 _SCOUTS = 60  # trials at each size while looking for the region
 # times smaller than the largest size: sizes that show an effect if it matters at the largest one
@@ -59,7 +55,6 @@ _SPREAD = (
 # reached
 _NEAR = 1.0
 _CHECKS = 5  # at most, until one agrees
-_OURS = ("X", "Y", "alpha", "names", "rng", "workers")  # arguments that a study sets
 
 
 @hinted
@@ -173,10 +168,7 @@ def solve_sample_size(
     largest = count(largest, "largest", d.smallest())
     progress = flag(progress, "progress")
     seed = None if rng is None else seed_from(rng)  # once, for all studies of the search
-    if power <= alpha:
-        raise ValueError(
-            f"power={power:g} must be above the level alpha={alpha:g}, which needs no data at all"
-        )
+    _check_above_level(power, alpha)
     if ratio is not None:
         d = _with_ratio(d, ratio)
     options = as_mapping(test_options, "test_options")
@@ -191,9 +183,7 @@ def solve_sample_size(
     compared = as_compared(estimator, d.test)
     label = label_of(estimator, compared)
     check_store(store, POWER)
-    smallest = d.smallest()
-    if not isinstance(compared, AnyTest):
-        smallest = _smallest(d, largest, alpha, n_resamples, options)
+    smallest = _smallest(d, compared, largest, alpha, n_resamples, options)
     study = partial(
         power_study,
         d,
@@ -218,7 +208,7 @@ def solve_sample_size(
         alpha=alpha,
         estimator=label,
         design=d,
-        sizes=d._sizes(answer.n, None) if d.unit else tuple(map(len, d.sample(0, answer.n))),
+        sizes=_sizes_at(d, answer.n),
         table=search.table(),
         check=answer.study.to_frame()[["n", "null", "power", "low", "high", "trials"]],
         checks=answer.checks,
@@ -228,6 +218,18 @@ def solve_sample_size(
         seed=answer.study.seed,
         shown=shown,
     )
+
+
+def _check_above_level(power: float, alpha: float) -> None:
+    if power <= alpha:
+        raise ValueError(
+            f"power={power:g} must be above the level alpha={alpha:g}, which needs no data at all"
+        )
+
+
+def _sizes_at(design: Design, n: int) -> tuple[int, ...]:
+    """Return the sizes of all samples, or their numbers of groups, if the first has size n."""
+    return design._sizes(n, None) if design.unit else tuple(map(len, design.sample(0, n)))
 
 
 def _searched(
@@ -287,12 +289,19 @@ def _with_ratio(design: Design, ratio: Any) -> Design:
 
 
 def _smallest(
-    design: Design, largest: int, alpha: float, n_resamples: float, options: Mapping[str, Any]
+    design: Design,
+    compared: Compared,
+    largest: int,
+    alpha: float,
+    n_resamples: float,
+    options: Mapping[str, Any],
 ) -> int:
-    """Return the first size with enough permutations to reject.
+    """Return the first size of the design with enough permutations for its kernel test to reject.
 
-    The design and the tests determine the permutations.
+    Tests that are not ours may start at the smallest size of the design.
     """
+    if isinstance(compared, AnyTest):
+        return design.smallest()
     sizes = range(
         design.smallest(),
         min(largest, design.smallest() + math.ceil(min(1.0 / alpha, largest))) + 1,
@@ -493,52 +502,3 @@ class _Search:
             advice = "give a wider margin"
         rate = f"{row['power']:.2f} [{row['low']:.2f}, {row['high']:.2f}]"
         return ValueError(f"{fault} at n = {row['n']}: power there is {rate}; {advice}")
-
-
-# --- equivalence tests, which show that there is no effect ----------------------------------------
-
-
-@dataclass(frozen=True, repr=False)
-class Alike(Twin):
-    """Design with its null twin in exchanged roles.
-
-    The power is then the power to show equivalence.
-
-    The difference of ``design`` should be the margin or more, so that rejections in the null twin
-    show the level.
-    """
-
-    def trial(
-        self, rng: Any, n: int, m: int | None = None
-    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        return self.design.null().trial(rng, n, m)
-
-    def null(self) -> Design:
-        return self.design
-
-    def smallest(self) -> int:
-        return max(self.design.smallest(), FEWEST)
-
-
-def as_equivalence(options: Mapping[str, Any], design: Design, alpha: float) -> AnyTest:
-    """Return the equivalence test with these arguments, for data of a design."""
-    known = [name for name in inspect.signature(equivalence_test).parameters if name not in _OURS]
-    for name in options:
-        choice(name, known, "a key of test_options, for test='equivalence',")
-    measure = options.get("measure")
-    check_margin(options.get("margin"), measure, alpha)
-    kind = INDEPENDENCE if measure == DEPENDENCE else TWO_SAMPLE
-    if design.test != kind.name or design.unit:
-        raise ValueError(
-            f"measure={measure!r} needs a design of rows for {kind.described}; got {design!r}"
-        )
-    _, restriction = design.trial(0, max(design.smallest(), FEWEST))
-    test = partial(_restricted, design=design) if restriction else equivalence_test
-    return AnyTest(partial(test, workers=1, **options), EQUIVALENCE)
-
-
-def _restricted(
-    X: Any, Y: Any, rng: np.random.Generator, *, design: Design, **options: Any
-) -> EquivalenceResult:
-    """Test data of a design with its pairs or groups."""
-    return equivalence_test(X, Y, rng=rng, **{**design.options_for(len(X), len(Y)), **options})

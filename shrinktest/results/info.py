@@ -182,7 +182,7 @@ JOINT = TestInfo(
         "there is no scale for the effect of a joint-independence test; test the variables two by "
         "two (independence_matrix, independence_test), whose results have an effect"
     ),
-    verb="joint:joint_independence_test",
+    verb="joint_independence:joint_independence_test",
     reader="joint_independence:JointIndependence.read",
     ensemble="VARIABLES",
 )
@@ -222,7 +222,7 @@ CHANGE = TestInfo(
         "is too large: compare stretches that were fixed beforehand, two_sample_test(first, "
         "second).effect()"
     ),
-    verb="change:change_point_test",
+    verb="change_point:change_point_test",
     reader="change_point:NoChange.read",
     result="results.change:ChangeResult",
     combined="results.change:AggregateChangeResult",

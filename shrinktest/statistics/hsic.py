@@ -60,27 +60,15 @@ def prepare(
     tuned = margins(estimator, kernels, (x, y), cache.workers)
     n = len(x)
     by_sums = tuned[0].needs == "sums"
-    request = Request(by_coordinates=by_sums, tiled=by_sums, kernels=2, large=300, rank=100)
     smoothed = [
         (mean.features(kernel, z), z)
         for mean, kernel, z in zip(tuned, kernels, (x, y), strict=True)
     ]
-    features = [cache(kernel, z, request) for kernel, z in smoothed]
-    columns = [margin.columns for margin in features if margin.columns is not None]
-    low = (
-        len(columns) == 2 and columns[0] * columns[1] <= 4 * n
-    )  # a gathered product costs as much as eight others
-    if columns and not low and cache.gram == "auto":
-        features = [
-            cache(kernel, z, replace(request, by_coordinates=False)) for kernel, z in smoothed
-        ]
+    features = _features_of_both(smoothed, by_sums, cache)
     route = features[0].route
     plain = (
         n <= _PLAIN and estimator.needs == "sums" and features[0].columns is None
     )  # gathered by numpy, all at once
-    cost = CostHint(seconds=4e-9 * n**2, rows=4096) if plain else None
-    if route == "tiles":
-        cost = CostHint(seconds=0.0, whole=True)  # tiles have threads of their own
     scaled = estimator.needs in ("sums", "noise")
     if scaled:
         sums, traces, size = _pairing_sums(features)
@@ -100,12 +88,7 @@ def prepare(
         else:
             weights, amount = estimator._solve(left.values * right.values)
         if estimator.smooths:  # the features are smoothed already; their weights are equal
-            amount = tuple(
-                [
-                    mean.embed(z, k).shrinkage
-                    for mean, z, k in zip(tuned, (x, y), kernels, strict=True)
-                ]
-            )
+            amount = _noise_of_each(tuned, (x, y), kernels)
         points = np.hstack([x, y])
         pair = centred_product(features[0].kernel, features[1].kernel, points, x.shape[1])
         return (MeanEmbedding(points, weights, pair, amount),)
@@ -114,7 +97,7 @@ def prepare(
         route=route,
         features=(features[0].kernel, features[1].kernel),
         threads=estimator.needs != "function" and not plain and route != "tiles",
-        cost=cost,
+        cost=_cost(n, plain, route),
     )
     return Prepared(
         statistic=statistic,
@@ -126,6 +109,39 @@ def prepare(
             *shift_notes(kernels, x, y, series),
         ),
         computation=computation,
+    )
+
+
+def _features_of_both(
+    smoothed: Sequence[tuple[Kernel, np.ndarray]], by_sums: bool, cache: KernelCache
+) -> list[KernelFeatures]:
+    """Return the features of two variables, by coordinates only if products of these are cheap."""
+    request = Request(by_coordinates=by_sums, tiled=by_sums, kernels=2, large=300, rank=100)
+    features = [cache(kernel, z, request) for kernel, z in smoothed]
+    columns = [margin.columns for margin in features if margin.columns is not None]
+    n = len(smoothed[0][1])
+    # a gathered product costs as much as eight others
+    low = len(columns) == 2 and columns[0] * columns[1] <= 4 * n
+    if columns and not low and cache.gram == "auto":
+        request = replace(request, by_coordinates=False)
+        features = [cache(kernel, z, request) for kernel, z in smoothed]
+    return features
+
+
+def _cost(n: int, plain: bool, route: str) -> CostHint | None:
+    """Return the cost of a pairing; None if it is measured."""
+    if route == "tiles":
+        return CostHint(seconds=0.0, whole=True)  # tiles have threads of their own
+    return CostHint(seconds=4e-9 * n**2, rows=4096) if plain else None
+
+
+def _noise_of_each(
+    tuned: Sequence[MeanEstimator], variables: Sequence[np.ndarray], kernels: Sequence[Kernel]
+) -> tuple[Any, ...]:
+    """Return the shrinkage of every variable's own mean, whose features are smoothed."""
+    return tuple(
+        mean.embed(z, kernel).shrinkage
+        for mean, z, kernel in zip(tuned, variables, kernels, strict=True)
     )
 
 
@@ -324,10 +340,7 @@ def prepare_joint(
         points = np.hstack(variables)
         joint = CentredProduct(smoothed, points, tuple(z.shape[1] for z in variables))
         if estimator.smooths:  # the features are smoothed already; their weights are equal
-            amounts = tuple(
-                mean.embed(z, k).shrinkage
-                for mean, z, k in zip(tuned, variables, kernels, strict=True)
-            )
+            amounts = _noise_of_each(tuned, variables, kernels)
             return (replace(KME().embed(points, joint), shrinkage=amounts),)
         if estimator.weighs_all_alike((n,)):
             return (estimator.embed(points, joint),)

@@ -262,13 +262,7 @@ def _weighted_products(
         weights = weigh(labels)
         members = [members_of(labels, p) for p in range(len(sizes))]
         parts = [weights * member for member in members]
-        images = [times(part, matrix, _FEW) for part in parts]
-        inner = np.empty((len(labels), len(sizes), len(sizes)))
-        for p, image in enumerate(images):
-            for q in range(p + 1):
-                inner[:, p, q] = inner[:, q, p] = np.einsum(
-                    "bi,bi->b", image, parts[q] if z is None else images[q]
-                )
+        inner = _inner_products(parts, matrix, by_coordinates=z is not None)
         excess, pull, plain = np.zeros((3, len(labels), len(sizes)))
         terms = (
             np.square(np.stack([np.abs(part).sum(axis=1) for part in parts], axis=1)).max(axis=1)
@@ -289,19 +283,45 @@ def _weighted_products(
         # if the plain mean of a part is zero except for rounding errors, so is what becomes of it
         if signed:
             least = TIE * size
-            norms = np.einsum("bii->bi", inner)
             plain = np.abs(plain) / n**2
             terms *= left_over(plain, least).max(axis=1)
-            zero = (plain <= least) & (np.abs(norms) <= least)
-            if estimator.projects:
-                zero |= np.abs(norms) <= TIE * least
-            nonzero = np.where(zero, 0.0, 1.0)
+            nonzero = _nonzero(inner, plain, least, estimator.projects)
             inner *= nonzero[:, :, None] * nonzero[:, None, :]
             excess *= nonzero
             pull *= nonzero
         return inner, excess, pull, terms
 
     return products, norm2
+
+
+def _inner_products(
+    parts: list[np.ndarray], matrix: np.ndarray, *, by_coordinates: bool
+) -> np.ndarray:
+    """Return the inner products (B, k, k) of estimates with weights (B, N) for every part.
+
+    ``matrix`` are coordinates of the observations or their Gram matrix.
+    """
+    images = [times(part, matrix, _FEW) for part in parts]
+    others = images if by_coordinates else parts
+    inner = np.empty((len(parts[0]), len(parts), len(parts)))
+    for p, image in enumerate(images):
+        for q in range(p + 1):
+            products = np.einsum("bi,bi->b", image, others[q])
+            inner[:, p, q] = products
+            inner[:, q, p] = products
+    return inner
+
+
+def _nonzero(inner: np.ndarray, plain: np.ndarray, least: float, projects: bool) -> np.ndarray:
+    """Return 0 for estimates (B, k) that are zero except for rounding errors, and 1 for others.
+
+    ``plain`` are the squared norms of the plain means.
+    """
+    norms = np.abs(np.einsum("bii->bi", inner))
+    zero = (plain <= least) & (norms <= least)
+    if projects:
+        zero |= norms <= TIE * least
+    return np.where(zero, 0.0, 1.0)
 
 
 def _noise_statistic(

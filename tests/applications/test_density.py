@@ -44,11 +44,16 @@ ROWS = {
     Polynomial(3): lambda x, y: (np.sum(x * y, axis=1) + 1.0) ** 3,
     Polynomial(3, 0.0): lambda x, y: np.sum(x * y, axis=1) ** 3,
     Gaussian(WIDE): lambda x, y: np.exp(-np.sum((x - y) ** 2, axis=1) / (2 * WIDE**2)),
-    Gaussian((WIDE, NARROW)): lambda x, y: np.exp(-np.sum(((x - y) / [WIDE, NARROW]) ** 2, axis=1) / 2),
+    Gaussian((WIDE, NARROW)): lambda x, y: np.exp(
+        -np.sum(((x - y) / [WIDE, NARROW]) ** 2, axis=1) / 2
+    ),
 }
 EMBEDDINGS = {repr(kernel): (MeanEmbedding(POINTS, B, kernel), kernel) for kernel in ROWS}
 for smoothed in (Gaussian(WIDE), Gaussian((WIDE, NARROW))):
-    EMBEDDINGS[f"{smoothed!r}, noise"] = (MeanEmbedding(POINTS, B, smoothed, smoothing=(0.3, 0.1)), smoothed)
+    EMBEDDINGS[f"{smoothed!r}, noise"] = (
+        MeanEmbedding(POINTS, B, smoothed, smoothing=(0.3, 0.1)),
+        smoothed,
+    )
 
 
 @pytest.fixture(params=EMBEDDINGS)
@@ -65,19 +70,30 @@ def blobs(rng, n):
 
 def test_the_distance_is_that_of_quadrature(embedding):
     noise = embedding.smoothing or (0.0, 0.0)
-    expected = naive_applications.mixture_distance2(ROWS[embedding.kernel], (POINTS, B, np.array(noise)), MIXTURE)
+    expected = naive_applications.mixture_distance2(
+        ROWS[embedding.kernel], (POINTS, B, np.array(noise)), MIXTURE
+    )
     assert Matching(embedding).evaluate(MIXTURE)[0] == pytest.approx(expected, rel=1e-6)
 
 
 @pytest.mark.parametrize("dimension", [1, 3])
-@pytest.mark.parametrize("kernel", [k for k in ROWS if not isinstance(k, Gaussian)] + [Gaussian(WIDE)], ids=repr)
+@pytest.mark.parametrize(
+    "kernel", [k for k in ROWS if not isinstance(k, Gaussian)] + [Gaussian(WIDE)], ids=repr
+)
 def test_other_dimensions(kernel, dimension):
     rng = np.random.default_rng(1)
     mixture = MIXTURE._replace(means=rng.normal(size=(3, dimension)))
-    points, order = rng.normal(size=(5, dimension)), 14 if dimension == 1 else 4  # exact for polynomials
-    expected = naive_applications.mixture_distance2(ROWS[kernel], (points, B, np.zeros(dimension)), mixture, order)
+    points, order = (
+        rng.normal(size=(5, dimension)),
+        14 if dimension == 1 else 4,
+    )  # exact for polynomials
+    expected = naive_applications.mixture_distance2(
+        ROWS[kernel], (points, B, np.zeros(dimension)), mixture, order
+    )
     distance2 = Matching(MeanEmbedding(points, B, kernel)).evaluate(mixture)[0]
-    assert distance2 == pytest.approx(expected, rel=1e-6 if order == 14 or kernel != Gaussian(WIDE) else 0.05)
+    assert distance2 == pytest.approx(
+        expected, rel=1e-6 if order == 14 or kernel != Gaussian(WIDE) else 0.05
+    )
 
 
 @pytest.mark.parametrize("part", ["weights", "means", "variances"])
@@ -123,7 +139,9 @@ def test_the_minimum_is_stationary(embedding):
         assert matching.evaluate(near)[0] >= value - 1e-9 * matching.norm2
 
 
-@pytest.mark.parametrize("estimator", ["kme", "skmse", FKMSE(lam_cov=0.01), "mkme", MMKME()], ids=str)
+@pytest.mark.parametrize(
+    "estimator", ["kme", "skmse", FKMSE(lam_cov=0.01), "mkme", MMKME()], ids=str
+)
 def test_two_groups_are_found(estimator):
     X, new = blobs(np.random.default_rng(3), 200), blobs(np.random.default_rng(4), 1000)
     mixture = KernelMeanMatching(2, estimator=estimator, random_state=0).fit(X)
@@ -135,16 +153,23 @@ def test_two_groups_are_found(estimator):
     assert mixture.converged_
     assert 1 <= mixture.n_iter_ <= mixture.max_iter
     assert mixture.objective_ == pytest.approx(
-        Matching(mixture.embedding_).evaluate(Mixture(mixture.weights_, mixture.means_, mixture.variances_))[0],
+        Matching(mixture.embedding_).evaluate(
+            Mixture(mixture.weights_, mixture.means_, mixture.variances_)
+        )[0],
         abs=1e-15,
     )
 
 
 def test_the_estimate_is_matched_not_the_average():
     X = blobs(np.random.default_rng(5), 25)
-    fits = [KernelMeanMatching(2, estimator=e, random_state=0).fit(X) for e in ("kme", "fkmse", MKME(variance=1.0))]
+    fits = [
+        KernelMeanMatching(2, estimator=e, random_state=0).fit(X)
+        for e in ("kme", "fkmse", MKME(variance=1.0))
+    ]
     for first, second in ((0, 1), (0, 2), (1, 2)):
-        assert np.abs(np.sort(fits[first].variances_) - np.sort(fits[second].variances_)).max() > 1e-3
+        assert (
+            np.abs(np.sort(fits[first].variances_) - np.sort(fits[second].variances_)).max() > 1e-3
+        )
     for fit, estimator in zip(fits, (KME(), FKMSE(), MKME(variance=1.0)), strict=True):
         assert fit.embedding_.distance2(estimator.fit(X)) < 1e-12
 
@@ -169,7 +194,9 @@ def test_the_linear_kernel_leaves_the_variances_of_the_start():
     assert KernelMeanMatching(2, kernel="poly2", random_state=0).fit(X).variances_identified_
     np.testing.assert_allclose(fit.weights_ @ fit.means_, 0.5 * X.mean(axis=0), atol=1e-3)
     clusters = KMeans(2, n_init=10, random_state=0).fit(X)
-    expected = [np.mean((X[clusters.labels_ == j] - clusters.cluster_centers_[j]) ** 2) for j in range(2)]
+    expected = [
+        np.mean((X[clusters.labels_ == j] - clusters.cluster_centers_[j]) ** 2) for j in range(2)
+    ]
     np.testing.assert_allclose(np.sort(fit.variances_), np.sort(expected), rtol=1e-12)
 
 
@@ -182,7 +209,9 @@ def test_a_start_that_is_perfect_stays(estimator):
     clusters = KMeans(2, n_init=10, random_state=0).fit(X)
     order, other = np.argsort(fit.means_[:, 0]), np.argsort(clusters.cluster_centers_[:, 0])
     np.testing.assert_allclose(fit.means_[order], clusters.cluster_centers_[other], atol=1e-6)
-    np.testing.assert_allclose(fit.weights_[order], np.bincount(clusters.labels_)[other] / 40, atol=1e-6)
+    np.testing.assert_allclose(
+        fit.weights_[order], np.bincount(clusters.labels_)[other] / 40, atol=1e-6
+    )
 
 
 def test_the_fit_moves_with_the_data():
@@ -190,7 +219,9 @@ def test_the_fit_moves_with_the_data():
     fit = KernelMeanMatching(2, random_state=0).fit(X)
     moved = KernelMeanMatching(2, random_state=0).fit(1000.0 * X + 5.0)
     np.testing.assert_allclose(moved.means_, 1000.0 * fit.means_ + 5.0, rtol=2e-2, atol=20.0)
-    assert moved.score(1000.0 * X + 5.0) == pytest.approx(fit.score(X) - 2 * np.log(1000.0), abs=0.02)
+    assert moved.score(1000.0 * X + 5.0) == pytest.approx(
+        fit.score(X) - 2 * np.log(1000.0), abs=0.02
+    )
 
 
 def test_the_density_is_that_of_the_mixture():
@@ -216,7 +247,9 @@ def test_sample():
         mine = X[component == j]
         share = len(mine) / len(X)
         assert abs(share - fit.weights_[j]) < 5 * np.sqrt(0.25 / len(X))
-        assert np.abs(mine.mean(axis=0) - fit.means_[j]).max() < 5 * np.sqrt(fit.variances_[j] / len(mine))
+        assert np.abs(mine.mean(axis=0) - fit.means_[j]).max() < 5 * np.sqrt(
+            fit.variances_[j] / len(mine)
+        )
         spread = np.mean((mine - fit.means_[j]) ** 2)
         assert abs(spread / fit.variances_[j] - 1) < 5 / np.sqrt(len(mine))
     np.testing.assert_array_equal(X, fit.sample(20_000, random_state=1)[0])
@@ -230,16 +263,32 @@ def test_sample():
         ({"n_components": 3}, [[0.0], [1.0], [1.0]], "X has 3 rows, 2 of them different"),
         ({"n_components": 0}, POINTS, "n_components must be an integer >= 1"),
         ({"kernel": "linear"}, [[1.0], [1.0]], "all rows are equal, so there is no density"),
-        ({"kernel": "poly4"}, POINTS, "kernel must be one of 'gaussian', 'linear', 'poly2', 'poly3'; got 'poly4'"),
-        ({"kernel": Laplacian(1.0)}, POINTS, "has no closed form for Gaussian mixtures; use .linear"),
+        (
+            {"kernel": "poly4"},
+            POINTS,
+            "kernel must be one of 'gaussian', 'linear', 'poly2', 'poly3'; got 'poly4'",
+        ),
+        (
+            {"kernel": Laplacian(1.0)},
+            POINTS,
+            "has no closed form for Gaussian mixtures; use .linear",
+        ),
         ({"kernel": Polynomial(4)}, POINTS, "has no closed form"),
         ({"kernel": Gaussian(1.0) + Linear()}, POINTS, "has no closed form"),
-        ({"kernel": "poly2", "estimator": "mkme"}, POINTS, "in closed form for Gaussian kernels only"),
+        (
+            {"kernel": "poly2", "estimator": "mkme"},
+            POINTS,
+            "in closed form for Gaussian kernels only",
+        ),
         ({"min_variance": 0.0}, POINTS, "min_variance must be a finite number > 0"),
         ({"max_iter": 0}, POINTS, "max_iter must be an integer >= 1"),
         ({"n_init": 0}, POINTS, "n_init must be an integer >= 1"),
         ({}, [[0.0, np.nan], [1.0, 2.0]], "X has 1 missing value"),
-        ({"n_components": 2}, [[0.0], [1e200], [3e200]], "squares of its values are beyond the range of numbers"),
+        (
+            {"n_components": 2},
+            [[0.0], [1e200], [3e200]],
+            "squares of its values are beyond the range of numbers",
+        ),
         ({"n_components": 2}, [[0.0], [1e-200], [3e-200]], "multiply X by a constant"),
     ],
     ids=lambda value: str(value)[:40],
@@ -251,7 +300,10 @@ def test_what_cannot_be_fitted(parameters, rows, message):
 
 # --- kernels on distributions --------------------------------------------------------------------------------------
 DRAWS = np.random.default_rng(5)
-TRAIN = [DRAWS.normal(size=(n, 2)) * s + m for n, s, m in [(6, 1.0, 0.0), (4, 2.0, 0.5), (7, 0.5, 1.0), (1, 1.0, 0.0)]]
+TRAIN = [
+    DRAWS.normal(size=(n, 2)) * s + m
+    for n, s, m in [(6, 1.0, 0.0), (4, 2.0, 0.5), (7, 0.5, 1.0), (1, 1.0, 0.0)]
+]
 NEW = [DRAWS.normal(size=(5, 2)), DRAWS.normal(size=(3, 2)) + 1.0]
 KERNELS = {
     Gaussian(1.2): lambda x, y: math.exp(-np.sum((x - y) ** 2) / (2 * 1.2**2)),
@@ -271,21 +323,33 @@ def test_one_sum_per_pair(kernel, name):
     train, new = embedded(TRAIN, kernel, name), embedded(NEW, kernel, name)
     k = KERNELS[kernel]
     linear = DistributionKernel(estimator=name, kernel=kernel, level2="linear")
-    np.testing.assert_allclose(linear.fit_transform(TRAIN), naive_applications.linear(train, train, k), rtol=1e-6)
-    np.testing.assert_allclose(linear.transform(NEW), naive_applications.linear(new, train, k), rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(
+        linear.fit_transform(TRAIN), naive_applications.linear(train, train, k), rtol=1e-6
+    )
+    np.testing.assert_allclose(
+        linear.transform(NEW), naive_applications.linear(new, train, k), rtol=1e-6, atol=1e-9
+    )
     gaussian = DistributionKernel(estimator=name, kernel=kernel)
     width = naive_applications.median_bandwidth(train, k)
     gram = gaussian.fit_transform(TRAIN)
     assert gaussian.level2_bandwidth_ == pytest.approx(width, rel=1e-6)
     np.testing.assert_allclose(gram, naive_applications.gaussian(train, train, k, width), rtol=1e-5)
-    np.testing.assert_allclose(gaussian.transform(NEW), naive_applications.gaussian(new, train, k, width), rtol=1e-5)
+    np.testing.assert_allclose(
+        gaussian.transform(NEW), naive_applications.gaussian(new, train, k, width), rtol=1e-5
+    )
     fixed = DistributionKernel(estimator=name, kernel=kernel, level2_bandwidth=0.7).fit(TRAIN)
-    np.testing.assert_allclose(fixed.transform(NEW), naive_applications.gaussian(new, train, k, 0.7), rtol=1e-5)
+    np.testing.assert_allclose(
+        fixed.transform(NEW), naive_applications.gaussian(new, train, k, 0.7), rtol=1e-5
+    )
 
 
-@pytest.mark.parametrize("estimator", [MKME(variance=0.3), MKME(), MMKME(variances=(0.2, 0.6))], ids=repr)
+@pytest.mark.parametrize(
+    "estimator", [MKME(variance=0.3), MKME(), MMKME(variances=(0.2, 0.6))], ids=repr
+)
 def test_marginalised_embeddings(estimator):
-    model = DistributionKernel(estimator=estimator, kernel=Gaussian(1.2), level2="linear").fit(TRAIN)
+    model = DistributionKernel(estimator=estimator, kernel=Gaussian(1.2), level2="linear").fit(
+        TRAIN
+    )
     noise = [np.broadcast_to(e.smoothing, 2) for e in model.embeddings_]
 
     def twin(x, v, y, w):
@@ -296,14 +360,20 @@ def test_marginalised_embeddings(estimator):
     np.testing.assert_allclose(model.fit_transform(TRAIN), expected, rtol=1e-9)
     np.testing.assert_allclose(model.transform(TRAIN), expected, rtol=1e-9)
     if estimator == MKME():
-        assert len({e.smoothing for e in model.embeddings_}) == 4  # every sample has noise of its own
+        assert (
+            len({e.smoothing for e in model.embeddings_}) == 4
+        )  # every sample has noise of its own
 
 
-@pytest.mark.parametrize("estimator", ["kme", "fkmse", "mkme", SKMSE(target=([[1.0, 1.0]], [0.5]))], ids=str)
+@pytest.mark.parametrize(
+    "estimator", ["kme", "fkmse", "mkme", SKMSE(target=([[1.0, 1.0]], [0.5]))], ids=str
+)
 @pytest.mark.parametrize("level2", ["linear", "gaussian"])
 def test_the_matrix_is_a_kernel(estimator, level2):
     """The Gaussian kernel would not be with the printed plus sign (erratum E15)."""
-    many = [DRAWS.normal(size=(5, 2)) * DRAWS.uniform(0.5, 2) + DRAWS.normal(size=2) for _ in range(12)]
+    many = [
+        DRAWS.normal(size=(5, 2)) * DRAWS.uniform(0.5, 2) + DRAWS.normal(size=2) for _ in range(12)
+    ]
     machine = DistributionKernel(estimator=estimator, level2=level2, random_state=0)
     gram = machine.fit_transform(many)
     np.testing.assert_array_equal(gram, gram.T)
@@ -316,7 +386,9 @@ def test_the_matrix_is_a_kernel(estimator, level2):
 
 def test_the_bandwidth_of_the_points_is_that_of_all_training_samples():
     model = DistributionKernel().fit(TRAIN)
-    assert model.kernel_.bandwidth == pytest.approx(naive_kernels.median_bandwidth(np.vstack(TRAIN)))
+    assert model.kernel_.bandwidth == pytest.approx(
+        naive_kernels.median_bandwidth(np.vstack(TRAIN))
+    )
 
 
 def groups(rng, count, spread):
@@ -328,7 +400,9 @@ def groups(rng, count, spread):
 def test_support_measure_machine(level2):
     rng = np.random.default_rng(8)
     samples, labels = groups(rng, 20, 1.0) + groups(rng, 20, 2.0), np.repeat([0, 1], 20)
-    machine = make_pipeline(DistributionKernel(level2=level2, random_state=0), SVC(kernel="precomputed", C=100.0))
+    machine = make_pipeline(
+        DistributionKernel(level2=level2, random_state=0), SVC(kernel="precomputed", C=100.0)
+    )
     assert cross_val_score(machine, samples, labels, cv=4).mean() > 0.85
     shuffled = cross_val_score(machine, samples, rng.permutation(labels), cv=4).mean()
     assert shuffled < 0.75
@@ -354,7 +428,11 @@ def test_columns_of_tables_go_by_name():
     [
         ([], ValueError, "samples is empty"),
         ([TRAIN[0], np.empty((0, 2))], ValueError, r"samples\[1\] is empty"),
-        ([TRAIN[0], [[1.0, 2.0, 3.0]]], ValueError, r"samples\[1\] has 3 columns, samples\[0\] has 2"),
+        (
+            [TRAIN[0], [[1.0, 2.0, 3.0]]],
+            ValueError,
+            r"samples\[1\] has 3 columns, samples\[0\] has 2",
+        ),
         ([TRAIN[0], [[1.0, np.nan]]], ValueError, r"samples\[1\] has 1 missing value"),
         ([TRAIN[0], 3.0], ValueError, r"samples\[1\] is a single number"),
         ([TRAIN[0], [["a", "b"]]], TypeError, r"samples\[1\] must hold real numbers"),
@@ -372,7 +450,9 @@ def test_what_is_no_list_of_samples(samples, error, message):
 
 
 def test_other_samples_than_those_fitted():
-    with pytest.raises(ValueError, match="the samples have 1 column, those that DistributionKernel was fitted on 2"):
+    with pytest.raises(
+        ValueError, match="the samples have 1 column, those that DistributionKernel was fitted on 2"
+    ):
         DistributionKernel().fit(TRAIN).transform([[1.0, 2.0]])
     means = [KME().fit(TRAIN[0], Gaussian(width)) for width in (1.0, 2.0)]
     with pytest.raises(ValueError, match="inner products need one RKHS, but the kernels differ"):
@@ -380,8 +460,17 @@ def test_other_samples_than_those_fitted():
 
 
 def test_a_linear_kernel_sees_distances_of_means_far_from_zero():
-    near, far = ([[sample + offset for sample in samples] for samples in (TRAIN, NEW)] for offset in (0.0, 1e8))
-    model_near, model_far = (DistributionKernel(kernel="linear").fit(samples[0]) for samples in (near, far))
+    near, far = (
+        [[sample + offset for sample in samples] for samples in (TRAIN, NEW)]
+        for offset in (0.0, 1e8)
+    )
+    model_near, model_far = (
+        DistributionKernel(kernel="linear").fit(samples[0]) for samples in (near, far)
+    )
     np.testing.assert_allclose(model_far.level2_bandwidth_, model_near.level2_bandwidth_, rtol=1e-6)
-    np.testing.assert_allclose(model_far.transform(far[1]), model_near.transform(near[1]), atol=1e-6)
-    np.testing.assert_allclose(model_far.transform(far[0]), model_far.fit_transform(far[0]), rtol=1e-15)
+    np.testing.assert_allclose(
+        model_far.transform(far[1]), model_near.transform(near[1]), atol=1e-6
+    )
+    np.testing.assert_allclose(
+        model_far.transform(far[0]), model_far.fit_transform(far[0]), rtol=1e-15
+    )

@@ -35,9 +35,15 @@ def test_the_standard_estimators_give_scikit_learns_kernel_pca(ours, theirs):
     fitted = ShrinkageKernelPCA(n_components=3, kernel=ours).fit(X)
     scale = expected.eigenvalues_[0]
     np.testing.assert_allclose(fitted.eigenvalues_ * len(X), expected.eigenvalues_, rtol=1e-8)
-    np.testing.assert_allclose(fitted.transform(X), expected.transform(X), atol=1e-8 * np.sqrt(scale))
-    np.testing.assert_allclose(fitted.transform(NEW), expected.transform(NEW), atol=1e-8 * np.sqrt(scale))
-    np.testing.assert_allclose(fitted.transform(X), fitted.fit_transform(X), atol=1e-10 * np.sqrt(scale))
+    np.testing.assert_allclose(
+        fitted.transform(X), expected.transform(X), atol=1e-8 * np.sqrt(scale)
+    )
+    np.testing.assert_allclose(
+        fitted.transform(NEW), expected.transform(NEW), atol=1e-8 * np.sqrt(scale)
+    )
+    np.testing.assert_allclose(
+        fitted.transform(X), fitted.fit_transform(X), atol=1e-10 * np.sqrt(scale)
+    )
 
 
 def test_all_components_by_default():
@@ -49,9 +55,14 @@ def test_all_components_by_default():
 
 def test_without_scikit_learn_the_error_names_the_extra():
     code = "import sys; sys.modules['sklearn'] = None; import shrinktest; import shrinktest.applications"
-    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    process = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60
+    )
     assert process.returncode == 1
-    assert "ImportError: shrinktest.applications needs scikit-learn: pip install 'shrinktest[apps]'" in process.stderr
+    assert (
+        "ImportError: shrinktest.applications needs scikit-learn: pip install 'shrinktest[apps]'"
+        in process.stderr
+    )
 
 
 WEIGHTS = {
@@ -80,11 +91,17 @@ def test_linear_pca_of_coordinates(kernel, centering, covariance):
     np.testing.assert_allclose(pca.eigenvalues_[:used], values[:used], rtol=1e-6)
     scores = (features[n:] - mean) @ vectors[:, :used]
     scale = np.abs(scores).max()
-    np.testing.assert_allclose(np.abs(pca.transform(NEW)[:, :used]), np.abs(scores), atol=1e-5 * scale)
+    np.testing.assert_allclose(
+        np.abs(pca.transform(NEW)[:, :used]), np.abs(scores), atol=1e-5 * scale
+    )
     for kind in ("centred", "uncentred"):
         twin = {
-            "centred": [naive_applications.centred_error(f, mean, vectors[:, :used]) for f in features[n:]],
-            "uncentred": [naive_applications.uncentred_error(f, vectors[:, :used]) for f in features[n:]],
+            "centred": [
+                naive_applications.centred_error(f, mean, vectors[:, :used]) for f in features[n:]
+            ],
+            "uncentred": [
+                naive_applications.uncentred_error(f, vectors[:, :used]) for f in features[n:]
+            ],
         }[kind]
         errors = pca.reconstruction_error(NEW, kind, n_components=used)
         np.testing.assert_allclose(errors, twin, atol=1e-6 * gram.max())
@@ -129,19 +146,25 @@ def test_simple_shrinkage_of_the_covariance_operator_changes_nothing(kernel):
     np.testing.assert_allclose(shrunken.transform(NEW), plain.transform(NEW), atol=1e-9 * scale)
     for kind in ("centred", "uncentred"):
         errors = plain.reconstruction_error(NEW, kind)
-        np.testing.assert_allclose(shrunken.reconstruction_error(NEW, kind), errors, atol=1e-9 * scale**2)
+        np.testing.assert_allclose(
+            shrunken.reconstruction_error(NEW, kind), errors, atol=1e-9 * scale**2
+        )
 
 
 def test_reconstruction_errors():
     pca = ShrinkageKernelPCA(kernel=Gaussian(1.0), centering="fkmse").fit(X)
-    path = np.array([pca.reconstruction_error(NEW, n_components=c) for c in range(len(pca.eigenvalues_) + 1)])
+    path = np.array(
+        [pca.reconstruction_error(NEW, n_components=c) for c in range(len(pca.eigenvalues_) + 1)]
+    )
     assert (np.diff(path, axis=0) <= 1e-12).all()
     mean = pca.mean_
     np.testing.assert_allclose(path[0], 1 - 2 * mean.embedding(NEW) + mean.norm2())
     np.testing.assert_allclose(pca.reconstruction_error(NEW, "uncentred", 0), 1.0)
     many = np.random.default_rng(1).normal(size=(150, 3))
     linear = ShrinkageKernelPCA(2, kernel="linear").fit(X)
-    np.testing.assert_allclose(linear.reconstruction_error(many, "uncentred", 0), np.sum(many**2, axis=1))
+    np.testing.assert_allclose(
+        linear.reconstruction_error(many, "uncentred", 0), np.sum(many**2, axis=1)
+    )
     # the two kinds differ, until so many components are used that they span the mean as well
     assert np.abs(path[3] - pca.reconstruction_error(NEW, "uncentred", 3)).max() > 1e-3
 
@@ -160,8 +183,16 @@ def test_reconstruction_errors():
         ({"covariance": "mkme"}, X, "covariance=.* changes the features"),
         ({"covariance": SKMSE(target=([[0.0] * 3], [1.0]))}, X, "changes the features"),
         ({"covariance": SKMSE(alpha=1.0)}, X, "no positive eigenvalue"),
-        ({"kernel": Gaussian(1.0)}, np.full((5, 2), 0.1), "all observations have the same features"),
-        ({"kernel": Polynomial(3)}, np.full((5, 2), 0.1), "all observations have the same features"),
+        (
+            {"kernel": Gaussian(1.0)},
+            np.full((5, 2), 0.1),
+            "all observations have the same features",
+        ),
+        (
+            {"kernel": Polynomial(3)},
+            np.full((5, 2), 0.1),
+            "all observations have the same features",
+        ),
         ({"kernel": Gaussian(1.0)}, X[:1], "all observations have the same features"),
         ({}, np.empty((0, 2)), "X is empty"),
         ({}, [[0.0, np.nan], [1.0, 2.0]], "X has 1 missing value"),
@@ -175,7 +206,10 @@ def test_what_cannot_be_fitted(parameters, rows, message):
 
 @pytest.mark.parametrize("covariance", ["kme", "fkmse"])
 def test_a_linear_kernel_sees_what_differs_far_from_zero(covariance):
-    near, far = (ShrinkageKernelPCA(2, kernel="linear", covariance=covariance).fit(X + start) for start in (0.0, 1e8))
+    near, far = (
+        ShrinkageKernelPCA(2, kernel="linear", covariance=covariance).fit(X + start)
+        for start in (0.0, 1e8)
+    )
     np.testing.assert_allclose(far.eigenvalues_, near.eigenvalues_, rtol=1e-6)
     np.testing.assert_allclose(far.transform(NEW + 1e8), near.transform(NEW), atol=1e-6)
     errors = (pca.reconstruction_error(NEW + start) for pca, start in ((near, 0.0), (far, 1e8)))

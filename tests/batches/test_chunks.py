@@ -125,7 +125,10 @@ def test_workers_do_not_change_other_tests(folder, processes):
     ):
         expected = run(1)
         assert same(run(4), expected) and same(run(processes), expected)
-    tables = [two_sample_test_columns(*files(folder, "npy"), workers=n, **FAST).table for n in (1, 4, processes)]
+    tables = [
+        two_sample_test_columns(*files(folder, "npy"), workers=n, **FAST).table
+        for n in (1, 4, processes)
+    ]
     assert tables[0].equals(tables[1]) and tables[0].equals(tables[2])
 
 
@@ -133,7 +136,9 @@ def test_errors_of_any_worker_are_raised():
     holes = X.copy()
     holes[8007, 2] = np.nan
     for workers in (1, 3):
-        with pytest.raises(ValueError, match=r"X has a missing value \(NaN\) in row 8007, column 2"):
+        with pytest.raises(
+            ValueError, match=r"X has a missing value \(NaN\) in row 8007, column 2"
+        ):
             two_sample_test(Batches(holes, size=500), Y, workers=workers, **FAST)
 
 
@@ -141,18 +146,26 @@ def test_errors_of_any_worker_are_raised():
 
 
 @pytest.mark.ci
-@pytest.mark.parametrize("options", [{}, {"gram": "nystrom", "estimator": "fkmse"}, {"estimator": "skmse"}])
+@pytest.mark.parametrize(
+    "options", [{}, {"gram": "nystrom", "estimator": "fkmse"}, {"estimator": "skmse"}]
+)
 def test_chunks_change_rounding_only(folder, options):
     options = {**FAST, **options}
     expected = two_sample_test(Batches(X, bins=100), Y, **options)
     for pair in (
-        *(files(folder, kind, size=size) for kind in ("npy", "csv", "parquet") for size in (333, 10_000)),
+        *(
+            files(folder, kind, size=size)
+            for kind in ("npy", "csv", "parquet")
+            for size in (333, 10_000)
+        ),
         (Batches([X[:1], X[1:1], X[1:4000], X[4000:]], bins=100), Y),
         (Batches(X, bins=100, size=17), Batches([Y], bins=100)),
     ):
         assert close(two_sample_test(*pair, **options), expected)
     single = two_sample_test(Batches(X.astype(np.float32), bins=100), Y, **options)
-    assert close(single, two_sample_test(Batches(X.astype(np.float32).astype(float), bins=100), Y, **options))
+    assert close(
+        single, two_sample_test(Batches(X.astype(np.float32).astype(float), bins=100), Y, **options)
+    )
 
 
 # --- what is computed ---------------------------------------------------------------------------------------
@@ -198,7 +211,10 @@ def test_bin_means_are_those_of_a_loop_over_rows():
         for sample, values in enumerate((X[:1007], Y[:640])):
             z, places = each.coordinates(values), bins.of(sample, 0, len(values))
             expected += [z[places == j].mean(axis=0) for j in range(bins.counts[sample])]
-            assert np.bincount(places)[: bins.counts[sample]].tolist() == [bins.size] * bins.counts[sample]
+            assert (
+                np.bincount(places)[: bins.counts[sample]].tolist()
+                == [bins.size] * bins.counts[sample]
+            )
         assert np.allclose(means[name], expected, rtol=1e-9, atol=1e-12), name
         raw, after = halves(each)
         assert np.allclose(after(raw.coordinates(X[:50])), each.coordinates(X[:50]), atol=1e-12)
@@ -211,12 +227,18 @@ def test_numbers_of_bins():
 
     assert size_and_bins((1_000_003, 500_000), 2000) == (751, (1331, 665), (999_581, 499_415))
     assert size_and_bins((100, 50), 2000) == (1, (100, 50), (100, 50))  # rows themselves
-    assert size_and_bins((1_000_000, 1000), 2000) == (50, (20_000, 20), (1_000_000, 1000))  # 20 of the smaller
+    assert size_and_bins((1_000_000, 1000), 2000) == (
+        50,
+        (20_000, 20),
+        (1_000_000, 1000),
+    )  # 20 of the smaller
 
 
 @pytest.mark.parametrize("size", [10**5, 77, 1])
 def test_survey_against_numpy(size):
-    values = np.column_stack([X[:500] * [1.0, 1e-200, 1e6], np.full(500, 0.1), 1e8 + np.arange(500) % 2])
+    values = np.column_stack(
+        [X[:500] * [1.0, 1e-200, 1e6], np.full(500, 0.1), 1e8 + np.arange(500) % 2]
+    )
     values[::7, 0] = np.nan
     samples = [rows(values[:300], size=size), rows(values[300:], "Y", size=size)]
     samples = [Rows.of(each.batches, each.name, None, True) for each in samples]
@@ -227,9 +249,15 @@ def test_survey_against_numpy(size):
     assert seen.constant.tolist() == [False, False, False, True, False]
     expected = np.where(seen.constant, 1.0, complete.std(axis=0))
     assert np.allclose(seen.deviations[[0, 2, 3, 4]], expected[[0, 2, 3, 4]], rtol=1e-8)
-    assert np.array_equal(seen.low, complete.min(axis=0)) and np.array_equal(seen.high, complete.max(axis=0))
-    again = survey([Rows.of(Batches(values[:300]), "X", None, True), samples[1]], 50, np.random.default_rng(0))
-    assert np.array_equal(seen.rows, again.pooled[0].rows) and len(np.unique(seen.rows, axis=0)) == 50
+    assert np.array_equal(seen.low, complete.min(axis=0)) and np.array_equal(
+        seen.high, complete.max(axis=0)
+    )
+    again = survey(
+        [Rows.of(Batches(values[:300]), "X", None, True), samples[1]], 50, np.random.default_rng(0)
+    )
+    assert (
+        np.array_equal(seen.rows, again.pooled[0].rows) and len(np.unique(seen.rows, axis=0)) == 50
+    )
 
 
 @pytest.mark.ci
@@ -237,7 +265,12 @@ def test_every_row_is_as_likely_to_be_drawn():
     values, rng = np.arange(30.0)[:, None], np.random.default_rng(5)
     counts, first = np.zeros(30), np.zeros(30)
     for _ in range(1500):
-        drawn = survey([rows(values[:12]), rows(values[12:], "Y")], 6, rng).pooled[0].rows[:, 0].astype(int)
+        drawn = (
+            survey([rows(values[:12]), rows(values[12:], "Y")], 6, rng)
+            .pooled[0]
+            .rows[:, 0]
+            .astype(int)
+        )
         counts[drawn] += 1
         first[drawn[0]] += 1
     assert stats.chisquare(counts).pvalue > 1e-3 and stats.chisquare(first).pvalue > 1e-3
@@ -250,7 +283,9 @@ def test_level_of_sorted_files():
     for seed in range(300):
         samples = [np.sort(rng.gamma(2.0, size=(n, 1)), axis=0) for n in (400, 300)]
         options = {"gram": "rff", "rank": 6, "n_resamples": 19, "rng": seed, "workers": 1}
-        pvalues.append(two_sample_test(*(Batches(each, bins=60) for each in samples), **options).pvalue)
+        pvalues.append(
+            two_sample_test(*(Batches(each, bins=60) for each in samples), **options).pvalue
+        )
     low, high = stats.binom.ppf([0.0005, 0.9995], 300, 0.1)
     assert low <= (np.array(pvalues) <= 0.1).sum() <= high
 
@@ -263,7 +298,10 @@ def test_level_of_sorted_files():
 @pytest.mark.parametrize("tasks", [3, 12, 25])
 def test_a_run_that_broke_goes_on_with_the_same_bits(folder, tmp_path, monkeypatch, kind, tasks):
     monkeypatch.setattr(chunks, "_EVERY", 0.0)
-    options, expected = {**FAST, "store": tmp_path / "sums"}, two_sample_test(*files(folder, kind), **FAST)
+    options, expected = (
+        {**FAST, "store": tmp_path / "sums"},
+        two_sample_test(*files(folder, kind), **FAST),
+    )
     with pytest.raises(InterruptedError):
         two_sample_test(*files(folder, kind, 300), workers=Mapping(2), **options)
     (tmp_path / "sums").unlink(missing_ok=True)
@@ -285,7 +323,10 @@ def test_pairs_and_columns_go_on(folder, tmp_path, monkeypatch):
     pair = [Batches(str(folder / "x*.npy"), columns=columns, size=333) for columns in ([0, 1], [2])]
     for name, run in (
         ("pairs", lambda **options: independence_test(*pair, **{**FAST, "scale": None}, **options)),
-        ("columns", lambda **options: two_sample_test_columns(*files(folder, "parquet"), **FAST, **options)),
+        (
+            "columns",
+            lambda **options: two_sample_test_columns(*files(folder, "parquet"), **FAST, **options),
+        ),
     ):
         expected, store = run(), tmp_path / name
         with pytest.raises(InterruptedError):
@@ -431,7 +472,9 @@ def test_bad_input(tmp_path, monkeypatch, data, error, words):
     wild[150, 1], holes.loc[3, "b"] = np.inf, np.nan
     np.save("wild.npy", wild)
     holes.to_parquet("holes.parquet", index=False)
-    other = {Batches: Batches(Y, bins=100 if getattr(data, "bins", 0) == 50 else 2000)}.get(type(data), "t.parquet")
+    other = {Batches: Batches(Y, bins=100 if getattr(data, "bins", 0) == 50 else 2000)}.get(
+        type(data), "t.parquet"
+    )
     with pytest.raises(error, match=words):
         two_sample_test(data, other, **{**FAST, "scale": None})
 
@@ -439,7 +482,9 @@ def test_bad_input(tmp_path, monkeypatch, data, error, words):
 def test_the_index_of_a_saved_frame_is_no_column(tmp_path):
     for name in (None, "subject"):
         TABLE.rename_axis(name).sort_values("a").to_parquet(tmp_path / "index.parquet")
-        assert two_sample_test(tmp_path / "index.parquet", Batches([TABLE]), rng=0).columns == (("a", "b", "c"),)
+        assert two_sample_test(tmp_path / "index.parquet", Batches([TABLE]), rng=0).columns == (
+            ("a", "b", "c"),
+        )
 
 
 def test_arguments_of_batches_are_checked():

@@ -54,7 +54,9 @@ def client():
 def test_partitions_change_nothing(kind, partitions):
     for scheduler in ("threads", "synchronous"):
         with dask.config.set(scheduler=scheduler):
-            assert same(two_sample_test(kind(X, partitions), kind(Y, partitions), **FAST), expected())
+            assert same(
+                two_sample_test(kind(X, partitions), kind(Y, partitions), **FAST), expected()
+            )
 
 
 @pytest.mark.parametrize("partitions", [1, 7])
@@ -62,9 +64,17 @@ def test_pairs_are_columns_of_one_collection(partitions):
     sides = (Batches(X, columns=[0, 2]), Batches(X, columns=[1]))
     plain = independence_test(*sides, workers=1, **FAST)
     whole = array(X, partitions)
-    assert same(independence_test(Batches(whole, columns=[0, 2]), Batches(whole, columns=[1]), **FAST), plain)
+    assert same(
+        independence_test(Batches(whole, columns=[0, 2]), Batches(whole, columns=[1]), **FAST),
+        plain,
+    )
     table = frame(X, partitions)  # of unknown length, and in blocks that partitions cut
-    assert same(independence_test(Batches(table, columns=["a", "c"]), Batches(table, columns=["b"]), **FAST), plain)
+    assert same(
+        independence_test(
+            Batches(table, columns=["a", "c"]), Batches(table, columns=["b"]), **FAST
+        ),
+        plain,
+    )
     with pytest.raises(ValueError, match="are two sources, one of dask"):
         independence_test(whole, Batches(X[:, :1]), **FAST)
 
@@ -102,7 +112,9 @@ def test_missing_values_and_empty_partitions():
     holes = pd.DataFrame(X.copy(), columns=NAMES)
     holes.iloc[[3, 4000], [0, 2]] = np.nan
     given = dd.from_pandas(holes, npartitions=6)
-    with pytest.raises(ValueError, match=r"X, partition (0 .* row 3|3 .* row 999), column 'a'.*omit"):
+    with pytest.raises(
+        ValueError, match=r"X, partition (0 .* row 3|3 .* row 999), column 'a'.*omit"
+    ):
         two_sample_test(given, Y, **FAST)
     complete = np.delete(X, [3, 4000], axis=0)
     fixed = {**FAST, "bandwidth": 1.0}
@@ -111,7 +123,10 @@ def test_missing_values_and_empty_partitions():
     assert same(two_sample_test(given[given.a > -100.0], Y, **fixed), complete_rows)
     sorted_rows = frame(X[np.argsort(X[:, 0])], 8)
     some = sorted_rows[sorted_rows.a > 0.0]  # half of the partitions are empty
-    assert same(two_sample_test(some, Y, **FAST), two_sample_test(Batches(some.compute().to_numpy()), Y, **FAST))
+    assert same(
+        two_sample_test(some, Y, **FAST),
+        two_sample_test(Batches(some.compute().to_numpy()), Y, **FAST),
+    )
 
 
 # --- clusters -----------------------------------------------------------------------------------------------
@@ -120,7 +135,13 @@ def test_missing_values_and_empty_partitions():
 def test_a_cluster_finds_the_same(client, tmp_path):
     pd.DataFrame(X, columns=NAMES).to_parquet(tmp_path / "x.parquet", row_group_size=500)
     pd.DataFrame(X, columns=NAMES).to_csv(tmp_path / "x.csv", index=False)
-    for x in (array(X, 7), frame(X, 3), tmp_path / "x.parquet", tmp_path / "x.csv", Batches(np.array_split(X, 3))):
+    for x in (
+        array(X, 7),
+        frame(X, 3),
+        tmp_path / "x.parquet",
+        tmp_path / "x.csv",
+        Batches(np.array_split(X, 3)),
+    ):
         assert same(two_sample_test(x, Y, workers=client, **FAST), expected())
     nystrom = {**FAST, "gram": "nystrom", "estimator": "fkmse"}
     plain = two_sample_test(Batches(X), Y, **nystrom)
@@ -129,18 +150,28 @@ def test_a_cluster_finds_the_same(client, tmp_path):
 
 def test_mixed_pairs_of_one_collection(client):
     rng = np.random.default_rng(3)
-    table = pd.DataFrame({"city": rng.choice(["Ulm", "Bern"], size=len(X)), "number": X[:, 0], "dose": X[:, 1]})
+    table = pd.DataFrame(
+        {"city": rng.choice(["Ulm", "Bern"], size=len(X)), "number": X[:, 0], "dose": X[:, 1]}
+    )
     table.loc[rng.random(len(X)) < 0.1, ["city", "dose"]] = None
 
     def tested(data, **how):
         pair = Batches(data, columns=["city", "number"]), Batches(data, columns=["dose"])
-        options = {"gram": "nystrom", "rank": 6, "n_resamples": 49, "rng": 0, "nan_policy": "indicator"}
+        options = {
+            "gram": "nystrom",
+            "rank": 6,
+            "n_resamples": 49,
+            "rng": 0,
+            "nan_policy": "indicator",
+        }
         return independence_test(*pair, estimator="auto", **options, **how)
 
     whole = tested([table])
     for n, how in ((1, {}), (7, {}), (7, {"workers": client})):
         split = tested(dd.from_pandas(table, npartitions=n), **how)
-        assert same(split, whole) and split.effect().dependence == pytest.approx(whole.effect().dependence)
+        assert same(split, whole) and split.effect().dependence == pytest.approx(
+            whole.effect().dependence
+        )
 
 
 def test_a_worker_that_is_killed_changes_nothing(client, tmp_path):

@@ -41,7 +41,12 @@ def cut(values, *sizes):
 def summed(x, y, features, workers=1):
     """Blocks of pairs, and the sums of products of their features."""
     rows, parts = pairs_of(x, y, ("X", "Y"), nan_policy="raise", types={})
-    options = {"nan_policy": "raise", "drawn": 50, "rng": np.random.default_rng(0), "workers": workers}
+    options = {
+        "nan_policy": "raise",
+        "drawn": 50,
+        "rng": np.random.default_rng(0),
+        "workers": workers,
+    }
     source = OnDisk.read([rows], parts, [None, None], **options)
     blocks = Blocks.drawn(source.survey.sizes[0], np.random.default_rng(1))
     return blocks, products_of(source, blocks, [features])
@@ -83,11 +88,15 @@ def test_samples_of_variables_are_drawn_apart():
     """Whether a y is sampled does not depend on whether its x is."""
     numbers, rng, together = np.arange(40.0), np.random.default_rng(3), 0
     for _ in range(300):
-        rows, _ = pairs_of(Batches(numbers), Batches(1.0 * numbers), ("X", "Y"), nan_policy="raise", types={})
+        rows, _ = pairs_of(
+            Batches(numbers), Batches(1.0 * numbers), ("X", "Y"), nan_policy="raise", types={}
+        )
         summary = survey([rows], 10, rng, groups=(slice(0, 1), slice(1, 2)), holes=((), ()))
         x, y = (side.rows.ravel() for side in summary.pooled)
         together += len(set(x) & set(y))
-    assert abs(together / 300 - 2.5) < 4 * (10 * 0.25 * 0.75 * 30 / 39 / 300) ** 0.5  # hypergeometric
+    assert (
+        abs(together / 300 - 2.5) < 4 * (10 * 0.25 * 0.75 * 30 / 39 / 300) ** 0.5
+    )  # hypergeometric
 
 
 @pytest.mark.ci
@@ -98,7 +107,10 @@ def test_level(heavy):
     draw = rng.standard_cauchy if heavy else rng.standard_normal
     options = {"n_resamples": 19, "gram": "rff", "rank": 4, "workers": 1}
     rejected = sum(
-        independence_test(Batches(draw((100, 1))), Batches(draw((100, 1))), rng=rng, **options).pvalue <= level
+        independence_test(
+            Batches(draw((100, 1))), Batches(draw((100, 1))), rng=rng, **options
+        ).pvalue
+        <= level
         for _ in range(300)
     )
     low, high = stats.binom.ppf([0.0005, 0.9995], 300, level)
@@ -109,14 +121,18 @@ def test_statistic_and_effect_are_those_in_memory():
     for more in ({}, {"estimator": "skmse"}, {"form": "unbiased"}):
         for far in (0.0, 1e6):
             result = independence_test(Batches(far + X), Batches(far + Y), **LINEAR, **more)
-            expected = independence_test(far + X[:1600], far + Y[:1600], gram="factor", **LINEAR, **more)
+            expected = independence_test(
+                far + X[:1600], far + Y[:1600], gram="factor", **LINEAR, **more
+            )
             assert result.statistic == pytest.approx(expected.statistic, rel=1e-6)
     effect, expected = result.effect(), expected.effect()
     assert effect.dependence == pytest.approx(expected.dependence, rel=1e-3)
     for bound, other in zip(effect.dependence_interval, expected.dependence_interval, strict=True):
         assert bound == pytest.approx(other, abs=0.2 * expected.dependence)
     assert "jackknife over 100 groups of pairs" in effect.notes[0]
-    assert "only 12 groups" in independence_test(Batches(X[:100]), Y[:100], **LINEAR).effect().notes[0]
+    assert (
+        "only 12 groups" in independence_test(Batches(X[:100]), Y[:100], **LINEAR).effect().notes[0]
+    )
 
 
 @pytest.mark.ci
@@ -142,8 +158,12 @@ def test_files_of_one_source_or_two_give_the_same(tmp_path, monkeypatch):
     holes.loc[[3, 50, 51], ["a", "c", "b"]] = np.nan
     pair = Batches([holes], columns=["a", "b"]), Batches([holes], columns=["c"])
     complete = independence_test(*(Batches(values) for values in (X, Y)), **RFF)
-    result = independence_test(Batches([holes[["a", "b"]]]), Batches([holes[["c"]]]), nan_policy="omit", **RFF)
-    assert result.n_observations == complete.n_observations and any("missing values: 3 of" in n for n in result.notes)
+    result = independence_test(
+        Batches([holes[["a", "b"]]]), Batches([holes[["c"]]]), nan_policy="omit", **RFF
+    )
+    assert result.n_observations == complete.n_observations and any(
+        "missing values: 3 of" in n for n in result.notes
+    )
     with pytest.raises(ValueError, match="missing value in row 3, column 'a'"):
         independence_test(*(Batches([side]) for side in (holes[["a", "b"]], holes[["c"]])), **RFF)
     assert pair[0].columns == ["a", "b"]
@@ -152,7 +172,9 @@ def test_files_of_one_source_or_two_give_the_same(tmp_path, monkeypatch):
 @pytest.mark.ci
 def test_several_statistics_are_those_alone():
     kernels = ["gaussian", "laplacian", Whitened()]
-    result = independence_test(Batches(X), Y, kernel_x=kernels, estimator=["kme", "skmse"], **NYSTROM)
+    result = independence_test(
+        Batches(X), Y, kernel_x=kernels, estimator=["kme", "skmse"], **NYSTROM
+    )
     assert len(result.members) == 6
     for i, member in enumerate(result.members):
         alone = {"kernel_x": kernels[i // 2], "estimator": member.estimator}
@@ -186,20 +208,28 @@ def test_result_says_what_was_done():
     x, rare = np.hstack([np.tile(X, (5, 1)), np.full((8015, 1), 3.0)]), np.zeros((8015, 1))
     rare[1234] = 1.0  # which is not in the sample
     options = {**RFF, "scale": ["sd", "sd"], "bandwidth_y": 1.0}
-    notes = " ".join(independence_test(Batches(x), np.hstack([np.tile(Y, (5, 1)), rare]), **options).notes)
+    notes = " ".join(
+        independence_test(Batches(x), np.hstack([np.tile(Y, (5, 1)), rare]), **options).notes
+    )
     assert "X: columns 2 have one value only" in notes and "Y: columns" not in notes
 
 
 @pytest.mark.ci
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_files_of_numbers_have_the_notes_of_tables_in_memory(kind, tmp_path):
-    table = pd.DataFrame(np.random.default_rng(3).normal(size=(160, 3)), columns=["a", "b", "c"]).assign(same=2019)
+    table = pd.DataFrame(
+        np.random.default_rng(3).normal(size=(160, 3)), columns=["a", "b", "c"]
+    ).assign(same=2019)
     path = tmp_path / f"pairs.{kind}"
     table.to_csv(path, index=False) if kind == "csv" else table.to_parquet(path, index=False)
     x, y = (Batches(path, columns=names) for names in (["a"], ["b", "c", "same"]))
     read = independence_test(x, y, gram="nystrom", rank=20, n_resamples=19, rng=0).notes
     whole = independence_test(table[["a"]], table[["b", "c", "same"]], n_resamples=19, rng=0).notes
-    assert whole and read[: len(whole)] == whole and "Y: column same has one value only, and no weight." in read
+    assert (
+        whole
+        and read[: len(whole)] == whole
+        and "Y: column same has one value only, and no weight." in read
+    )
     both = two_sample_test(path, path, gram="nystrom", rank=20, n_resamples=19, rng=0).notes
     assert [note for note in both if "one value only" in note] == [
         "X and Y: column same has one value only, and no weight."

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from _ci import some_wait
 from shrinktest import (
     Batches,
     independence_test,
@@ -40,7 +41,7 @@ def files(folder, name, frame, end):
     return str(folder / f"{name}*.{end}")
 
 
-@pytest.fixture(params=["parquet", "frames", *(pytest.param(kind, marks=pytest.mark.ci) for kind in ("csv", "polars"))])
+@pytest.fixture(params=some_wait(["parquet", "csv", "polars", "frames"], ["csv", "polars"]))
 def both(request, tmp_path):
     """Both samples in files, in lazy frames, and in batches of data frames."""
     if request.param == "frames":
@@ -48,16 +49,25 @@ def both(request, tmp_path):
     if request.param == "polars":
         polars = pytest.importorskip("polars")
         return tuple(polars.from_pandas(frame).lazy() for frame in (X, Y))
-    return tuple(files(tmp_path, name, frame, request.param) for name, frame in (("x", X), ("y", Y)))
+    return tuple(
+        files(tmp_path, name, frame, request.param) for name, frame in (("x", X), ("y", Y))
+    )
 
 
 def alike(result, expected):
-    assert (result.statistic, result.pvalue, result.notes) == (expected.statistic, expected.pvalue, expected.notes)
-    assert result.columns == expected.columns and np.array_equal(result.null_distribution, expected.null_distribution)
+    assert (result.statistic, result.pvalue, result.notes) == (
+        expected.statistic,
+        expected.pvalue,
+        expected.notes,
+    )
+    assert result.columns == expected.columns and np.array_equal(
+        result.null_distribution, expected.null_distribution
+    )
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"estimator": "fkmse"}, {"kernel": "whitened"}, {"blocks": np.arange(160) // 40}]
+    "options",
+    [{}, {"estimator": "fkmse"}, {"kernel": "whitened"}, {"blocks": np.arange(160) // 40}],
 )
 def test_two_samples_are_as_in_memory(both, options):
     alike(two_sample_test(*both, **options, **FAST), two_sample_test(X, Y, **options, **FAST))
@@ -70,22 +80,31 @@ def test_other_tests_are_as_in_memory(both):
     alike(k_sample_test(x, y, x, **FAST), k_sample_test(X, Y, X, **FAST))
     named = k_sample_test({"before": x, "after": y}, **FAST)
     alike(named, k_sample_test({"before": X, "after": Y}, **FAST))
-    by_column, expected = two_sample_test_columns(x, y, **FAST), two_sample_test_columns(X, Y, **FAST)
+    by_column, expected = (
+        two_sample_test_columns(x, y, **FAST),
+        two_sample_test_columns(X, Y, **FAST),
+    )
     pd.testing.assert_frame_equal(by_column.table, expected.table)
 
 
 def test_pairs_are_as_in_memory(tmp_path):
     path = files(tmp_path, "x", X, "parquet")
     x, y = (Batches(path, columns=columns) for columns in (["number"], ["whole", "city"]))
-    alike(independence_test(x, y, **FAST), independence_test(X[["number"]], X[["whole", "city"]], **FAST))
+    alike(
+        independence_test(x, y, **FAST),
+        independence_test(X[["number"]], X[["whole", "city"]], **FAST),
+    )
 
 
-@pytest.mark.parametrize("types", [{"city": "drop"}, {"whole": "category", "truth": "drop"}, {"whole": "ordered"}])
+@pytest.mark.parametrize(
+    "types", [{"city": "drop"}, {"whole": "category", "truth": "drop"}, {"whole": "ordered"}]
+)
 def test_types_are_as_in_memory(both, types):
     options = {**FAST, "column_types": types}
     alike(two_sample_test(*both, **options), two_sample_test(X, Y, **options))
     with pytest.raises(
-        ValueError, match=r"a column in column_types must be one of .*; got 'citi'\. Did you mean 'city'"
+        ValueError,
+        match=r"a column in column_types must be one of .*; got 'citi'\. Did you mean 'city'",
     ):
         two_sample_test(*both, column_types={"citi": "drop"}, **FAST)
     with pytest.raises(ValueError, match="column_types drops every column of X; leave one to test"):
@@ -106,9 +125,15 @@ def test_arrays_are_as_in_memory(tmp_path):
     x, y = X[["number", "whole"]].to_numpy(float), Y[["number", "whole"]].to_numpy(float)
     np.save(tmp_path / "x.npy", x)
     alike(two_sample_test(str(tmp_path / "x.npy"), y, **FAST), two_sample_test(x, y, **FAST))
-    alike(two_sample_test(Batches(x, columns=[1]), y[:, 1], **FAST), two_sample_test(x[:, 1], y[:, 1], **FAST))
+    alike(
+        two_sample_test(Batches(x, columns=[1]), y[:, 1], **FAST),
+        two_sample_test(x[:, 1], y[:, 1], **FAST),
+    )
     dask = pytest.importorskip("dask.array")
-    alike(two_sample_test(dask.from_array(x, chunks=(31, 2)), y, **FAST), two_sample_test(x, y, **FAST))
+    alike(
+        two_sample_test(dask.from_array(x, chunks=(31, 2)), y, **FAST),
+        two_sample_test(x, y, **FAST),
+    )
 
 
 def test_missing_values_are_treated_as_in_memory(tmp_path):
@@ -129,7 +154,9 @@ def test_the_command_line_takes_them(tmp_path, capsys):
 
 def test_other_commands_read_them_whole(tmp_path, capsys):
     x, y = (files(tmp_path, name, frame, "parquet") for name, frame in (("x", X), ("y", Y)))
-    assert main(["compare", x, y, "--seed", "0", "--resamples", "19", "--alpha", "0.1", "--json"]) == 0
+    assert (
+        main(["compare", x, y, "--seed", "0", "--resamples", "19", "--alpha", "0.1", "--json"]) == 0
+    )
     assert capsys.readouterr().out.startswith("{")
 
 
@@ -147,12 +174,16 @@ def test_what_does_not_fit_says_so():
         two_sample_test(Batches(Endless()), Batches(Endless()), max_memory=16e6)
     with pytest.raises(MemoryError, match="X and Y have 50000 observations or more"):
         independence_test(Batches(np.zeros((25_000, 5))), np.zeros((25_000, 5)), max_memory=16e6)
-    with pytest.raises(MemoryError, match=r"3000 observations: the Gram matrix takes .* use gram='"):
+    with pytest.raises(
+        MemoryError, match=r"3000 observations: the Gram matrix takes .* use gram='"
+    ):
         x, y = np.random.default_rng(0).normal(size=(2, 1500, 9))
         two_sample_test(Batches(x), y, estimator="fkmse", max_memory=16e6)
 
 
-@pytest.mark.parametrize("options", [{"bins": 40}, {"store": "sums.npz"}, {"workers": True}, {"rank": 5}])
+@pytest.mark.parametrize(
+    "options", [{"bins": 40}, {"store": "sums.npz"}, {"workers": True}, {"rank": 5}]
+)
 def test_batches_are_read_as_such_where_they_are_asked_for(options, tmp_path):
     """Rows on disk need features."""
     x = Batches([X], bins=options.pop("bins", 2000))
@@ -160,10 +191,15 @@ def test_batches_are_read_as_such_where_they_are_asked_for(options, tmp_path):
         options["store"] = tmp_path / options["store"]
     with ThreadPoolExecutor(1) as pool, pytest.raises(ValueError, match="give gram='rff'"):
         two_sample_test(
-            x, Batches([Y], bins=x.bins), **({"workers": pool} if "workers" in options else options), **FAST
+            x,
+            Batches([Y], bins=x.bins),
+            **({"workers": pool} if "workers" in options else options),
+            **FAST,
         )
 
 
 def test_kernels_of_few_features_need_no_whole():
     x = Batches([X[["number"]]])
-    assert "bins" in " ".join(two_sample_test(x, Batches([Y[["number"]]]), kernel="linear", **FAST).notes)
+    assert "bins" in " ".join(
+        two_sample_test(x, Batches([Y[["number"]]]), kernel="linear", **FAST).notes
+    )

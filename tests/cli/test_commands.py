@@ -25,7 +25,9 @@ def folder(tmp_path_factory):
         table = pd.DataFrame(rng.normal(shift, size=(16, 2)).round(4), columns=["u", "v"])
         table["site"] = list("xyzx" * 4)
         table["day"] = pd.date_range("2024-01-01", periods=16)
-        table[["v", "u", "site", "day"] if name == "b" else list(table)].to_csv(path / f"{name}.csv", index=False)
+        table[["v", "u", "site", "day"] if name == "b" else list(table)].to_csv(
+            path / f"{name}.csv", index=False
+        )
         table[["u", "v"]].to_parquet(path / f"{name}.parquet")
         np.save(path / f"{name}.npy", table[["u", "v"]].to_numpy())
     return path
@@ -44,13 +46,18 @@ def run(folder, monkeypatch, capsys):
 
 
 def tables(folder, *names):
-    return [pd.read_csv(folder / f"{name}.csv", parse_dates=["day"])[["u", "v", "site", "day"]] for name in names]
+    return [
+        pd.read_csv(folder / f"{name}.csv", parse_dates=["day"])[["u", "v", "site", "day"]]
+        for name in names
+    ]
 
 
 #: A line, and the same test of the library, of the tables in a.csv, b.csv and c.csv.
 LINES = {
     "two-sample a.csv b.csv --columns u,v --estimator fkmse:loo=paper --blocks site": lambda a, b, c: (
-        st.two_sample_test(a[UV], b[UV], estimator=st.FKMSE(loo="paper"), blocks=(a.site, b.site), **FAST)
+        st.two_sample_test(
+            a[UV], b[UV], estimator=st.FKMSE(loo="paper"), blocks=(a.site, b.site), **FAST
+        )
     ),
     "two-sample a.csv b.csv --columns 1:2 --kernel laplacian --bandwidth 0.5 --bandwidth 2": lambda a, b, c: (
         st.two_sample_test(a[UV], b[UV], kernel=[st.Laplacian(0.5), st.Laplacian(2.0)], **FAST)
@@ -58,31 +65,43 @@ LINES = {
     "two-sample a.csv b.csv --columns u,v --covariates site": lambda a, b, c: st.two_sample_test(
         a[UV], b[UV], covariates=(a[["site"]], b[["site"]]), **FAST
     ),
-    "k-sample a.csv b.csv c.csv --columns u,v --comparison pooled": lambda a, b, c: st.k_sample_test(
-        a[UV], b[UV], c[UV], comparison="pooled", **FAST
+    "k-sample a.csv b.csv c.csv --columns u,v --comparison pooled": lambda a, b, c: (
+        st.k_sample_test(a[UV], b[UV], c[UV], comparison="pooled", **FAST)
     ),
     "columns a.csv b.csv --columns u,v --method holm": lambda a, b, c: st.two_sample_test_columns(
         a[UV], b[UV], method="holm", **FAST
     ),
-    "independence a.csv --x u --y v,day --kernel-y whitened:lam=0.1 --scale sd": lambda a, b, c: st.independence_test(
-        a[["u"]], a[["v", "day"]], kernel_y=st.Whitened(lam=0.1), scale="sd", **FAST
+    "independence a.csv --x u --y v,day --kernel-y whitened:lam=0.1 --scale sd": lambda a, b, c: (
+        st.independence_test(
+            a[["u"]], a[["v", "day"]], kernel_y=st.Whitened(lam=0.1), scale="sd", **FAST
+        )
     ),
     "independence a.csv --x u --y v --given site": lambda a, b, c: st.independence_test(
         a[["u"]], a[["v"]], given=a[["site"]], **FAST
     ),
-    "independence a.csv --x u --y v --block-length whole --lags -1:0 --alpha 0.5": lambda a, b, c: st.independence_test(
-        a[["u"]], a[["v"]], block_length="whole", lags=[-1, 0], alpha=0.5, **FAST
+    "independence a.csv --x u --y v --block-length whole --lags -1:0 --alpha 0.5": lambda a, b, c: (
+        st.independence_test(
+            a[["u"]], a[["v"]], block_length="whole", lags=[-1, 0], alpha=0.5, **FAST
+        )
     ),
-    "matrix a.csv --x u --y v,site": lambda a, b, c: st.independence_matrix(a[["u"]], a[["v", "site"]], **FAST),
+    "matrix a.csv --x u --y v,site": lambda a, b, c: st.independence_matrix(
+        a[["u"]], a[["v", "site"]], **FAST
+    ),
     "matrix a.csv --given others --types day=drop": lambda a, b, c: st.independence_matrix(
         a[["u", "v", "site"]], given="others", **FAST
     ),
-    "joint a.csv --variable u --variable v,site --bandwidth 1.5": lambda a, b, c: st.joint_independence_test(
-        a[["u"]], a[["v", "site"]], bandwidths=1.5, **FAST
+    "joint a.csv --variable u --variable v,site --bandwidth 1.5": lambda a, b, c: (
+        st.joint_independence_test(a[["u"]], a[["v", "site"]], bandwidths=1.5, **FAST)
     ),
-    "change a.csv --time day --columns u,v": lambda a, b, c: st.change_point_test(a[UV], times=a["day"], **FAST),
-    "change a.csv --several --n-changes 2 --columns u": lambda a, b, c: st.change_points(a[["u"]], n_changes=2, **FAST),
-    "symmetry a.csv --columns u,v --about 0.5,0": lambda a, b, c: st.symmetry_test(a[UV], about=[0.5, 0.0], **FAST),
+    "change a.csv --time day --columns u,v": lambda a, b, c: st.change_point_test(
+        a[UV], times=a["day"], **FAST
+    ),
+    "change a.csv --several --n-changes 2 --columns u": lambda a, b, c: st.change_points(
+        a[["u"]], n_changes=2, **FAST
+    ),
+    "symmetry a.csv --columns u,v --about 0.5,0": lambda a, b, c: st.symmetry_test(
+        a[UV], about=[0.5, 0.0], **FAST
+    ),
     "compare a.csv b.csv --columns u,v --estimator kme": lambda a, b, c: st.compare(
         a[UV], b[UV], estimator="kme", **FAST
     ),
@@ -95,7 +114,11 @@ LINES = {
 def numbers(value):
     """Statistics and p-values in a result printed as JSON, wherever they are."""
     if isinstance(value, dict):
-        own = [(name, item) for name, item in value.items() if name in ("pvalue", "statistic", "pvalues", "statistics")]
+        own = [
+            (name, item)
+            for name, item in value.items()
+            if name in ("pvalue", "statistic", "pvalues", "statistics")
+        ]
         return own + [pair for item in value.values() for pair in numbers(item)]
     return [pair for item in value for pair in numbers(item)] if isinstance(value, list) else []
 
@@ -105,7 +128,9 @@ def test_a_command_is_the_library(run, folder, line):
     code, out, err = run(line, *WORDS, "--json")
     assert (code, err) == (0, "")
     printed = numbers(json.loads(out))
-    assert printed and printed == numbers(json.loads(LINES[line](*tables(folder, *"abc")).to_json()))
+    assert printed and printed == numbers(
+        json.loads(LINES[line](*tables(folder, *"abc")).to_json())
+    )
 
 
 def test_commands_without_permutations_are_the_library(run, folder):
@@ -114,9 +139,15 @@ def test_commands_without_permutations_are_the_library(run, folder):
     assert json.loads(out)["pvalue"] == st.closer_test(a, b, c).pvalue
     _, out, _ = run("closer a.csv --measure dependence --x u --y v --z site --json")
     _, site, _ = tables(folder, "a", "a", "a")
-    assert json.loads(out)["pvalue"] == st.closer_test(a[["u"]], a[["v"]], site[["site"]], measure="dependence").pvalue
+    assert (
+        json.loads(out)["pvalue"]
+        == st.closer_test(a[["u"]], a[["v"]], site[["site"]], measure="dependence").pvalue
+    )
     _, out, _ = run("equivalence a.csv b.csv --columns u,v --margin 0.3 --measure distance --json")
-    assert json.loads(out)["pvalue"] == st.equivalence_test(a, b, margin=0.3, measure="distance", rng=0).pvalue
+    assert (
+        json.loads(out)["pvalue"]
+        == st.equivalence_test(a, b, margin=0.3, measure="distance", rng=0).pvalue
+    )
     _, out, _ = run("equivalence a.csv --x u --y v --margin 0.3 --measure dependence --json")
     assert (
         json.loads(out)["pvalue"]
@@ -147,10 +178,16 @@ def test_all_commands_read_parquet_and_npy(run, ending):
 
 def test_files_in_batches_are_the_library(run, folder):
     _, out, _ = run("two-sample [ac].parquet b.parquet --gram rff --rank 20 --json", *WORDS)
-    result = st.two_sample_test(str(folder / "[ac].parquet"), str(folder / "b.parquet"), gram="rff", rank=20, **FAST)
+    result = st.two_sample_test(
+        str(folder / "[ac].parquet"), str(folder / "b.parquet"), gram="rff", rank=20, **FAST
+    )
     assert json.loads(out)["pvalue"] == result.pvalue
     assert (
-        run("two-sample a.parquet b.parquet --columns u --bins 20 --gram rff --rank 9 --store sums.npz", *WORDS)[0] == 0
+        run(
+            "two-sample a.parquet b.parquet --columns u --bins 20 --gram rff --rank 9 --store sums.npz",
+            *WORDS,
+        )[0]
+        == 0
     )
     code, _, err = run("two-sample a.parquet b.parquet --paired --store sums.npz", *WORDS)
     assert code == 2 and "--store" in err
@@ -166,8 +203,12 @@ def test_calibration(run):
 
 
 def test_the_users_function_is_calibrated(run, folder):
-    (folder / "mine.py").write_text("def good(X, Y):\n    return .5\ndef bad(X, Y):\n    return X + {}\n")
-    assert run("check-level a.csv b.csv --columns u --trials 3 --workers 1 --test mine:good")[0] == 0
+    (folder / "mine.py").write_text(
+        "def good(X, Y):\n    return .5\ndef bad(X, Y):\n    return X + {}\n"
+    )
+    assert (
+        run("check-level a.csv b.csv --columns u --trials 3 --workers 1 --test mine:good")[0] == 0
+    )
     code, _, err = run("check-level a.csv b.csv --columns u --trials 3 --workers 1 --test mine:bad")
     assert code == 2 and "mine.py, line 4" in err and err.count("\n") == 1
     assert run("check-level a.csv b.csv --columns u --test mine:good --form biased")[0] == 2
@@ -182,8 +223,14 @@ def test_outputs(run, folder):
     line = "two-sample a.csv b.csv --columns u,v --plot null.png --witness where.png --effect"
     code, out, err = run(line, *WORDS)
     assert (code, err) == (0, "") and "distance" in out
-    assert run("compare a.csv b.csv --html report.html --plot columns.svg --estimator kme", *WORDS)[0] == 0
-    assert all((folder / name).stat().st_size for name in ("null.png", "where.png", "report.html", "columns.svg"))
+    assert (
+        run("compare a.csv b.csv --html report.html --plot columns.svg --estimator kme", *WORDS)[0]
+        == 0
+    )
+    assert all(
+        (folder / name).stat().st_size
+        for name in ("null.png", "where.png", "report.html", "columns.svg")
+    )
     for wrong in ("--plot null.xyz", "--plot nowhere/null.png", "--html report.txt"):
         assert run(f"compare a.csv b.csv {wrong}")[0] == 2
 
@@ -217,7 +264,9 @@ def test_outputs(run, folder):
 def test_exit_codes(run, line, code):
     status, _, err = run(line, *(WORDS if line.split()[0] not in ("equivalence", "closer") else ()))
     assert status == code
-    assert err == "" if code < 2 else (err.startswith("shrinktest: error: ") and err.count("\n") == 1)
+    assert (
+        err == "" if code < 2 else (err.startswith("shrinktest: error: ") and err.count("\n") == 1)
+    )
 
 
 def test_sorted_times(run, folder):

@@ -27,10 +27,14 @@ def subparsers():
 def test_every_parameter_is_an_option(name):
     command, strings = COMMANDS[name], subparsers()[name]._option_string_actions
     for function in command.functions[: 1 if "DESIGN" in command.files else None]:
-        for parameter in signature(function).parameters.keys() - PYTHON - {*command.leave_out.split()}:
+        for parameter in (
+            signature(function).parameters.keys() - PYTHON - {*command.leave_out.split()}
+        ):
             for word in (SPELLED.get(parameter, parameter), parameter):
                 assert f"--{word.replace('_', '-')}" in strings
-    assert "DESIGN" not in command.files or {f"--{name.replace('_', '-')}" for name in TEST_OPTIONS} <= {*strings}
+    assert "DESIGN" not in command.files or {
+        f"--{name.replace('_', '-')}" for name in TEST_OPTIONS
+    } <= {*strings}
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -43,7 +47,9 @@ def test_help_fits_on_a_screen(name, capsys):
     assert all(len(line) <= 120 for line in lines)
     if COMMANDS[name].examples:
         examples = COMMANDS[name].examples.split("|")
-        assert [line.strip() for line in lines[-3:]] == [f"shrinktest {name} {line}" for line in examples]
+        assert [line.strip() for line in lines[-3:]] == [
+            f"shrinktest {name} {line}" for line in examples
+        ]
 
 
 def test_examples_are_parsed():
@@ -90,7 +96,9 @@ def test_python_names_are_options_too(tmp_path, monkeypatch, capsys):
 
 def test_auto_is_listed_among_estimators(capsys):
     main(["two-sample", "--help"])
-    assert "auto" in next(line for line in capsys.readouterr().out.splitlines() if "--estimator" in line)
+    assert "auto" in next(
+        line for line in capsys.readouterr().out.splitlines() if "--estimator" in line
+    )
 
 
 def test_descriptions_of_parameters():
@@ -115,7 +123,10 @@ def test_descriptions_of_parameters():
         "n": ("int, default 1", "A number."),
     }
     assert parameters_of(len) == {} and documented(test_hints) is test_hints
-    assert clipped("one clause of a sentence, and another; and a third", 45) == "one clause of a sentence, and another"
+    assert (
+        clipped("one clause of a sentence, and another; and a third", 45)
+        == "one clause of a sentence, and another"
+    )
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
@@ -123,6 +134,8 @@ def test_completion_knows_every_command_and_option(shell, capsys):
     assert main(["completion", shell]) == 0
     script = capsys.readouterr().out
     for name, subparser in subparsers().items():
-        (line,) = [line for line in script.splitlines() if f" {name})" in line or f"_from {name}'" in line]
+        (line,) = [
+            line for line in script.splitlines() if f" {name})" in line or f"_from {name}'" in line
+        ]
         options = {word[2:] for word in subparser._option_string_actions if word.startswith("--")}
         assert {*re.findall(r"(?:--|-l )([a-z-]+)", line)} == options

@@ -36,11 +36,17 @@ def test_how_a_file_is_read(table):
     assert table("a:b\n1:2\n", sep=":").to_dict("list") == {"a": [1], "b": [2]}
     assert table("a;b\n1,5;2\n", decimal=",").to_dict("list") == {"a": [1.5], "b": [2]}
     assert table("Report\n\na,b\n1,2\n", skip_rows=2).to_dict("list") == {"a": [1], "b": [2]}
-    assert table("# x\na,b\n; y\n1,#2\n", comment=("#", ";"), sep=",").to_dict("list") == {"a": [1], "b": ["#2"]}
+    assert table("# x\na,b\n; y\n1,#2\n", comment=("#", ";"), sep=",").to_dict("list") == {
+        "a": [1],
+        "b": ["#2"],
+    }
     assert list(table("é\n1\n".encode("latin-1"), encoding="latin-1")) == ["é"]
     assert list(table("\ufeffa\n1\n".encode())) == ["a"]
     assert list(table(gzip.compress(b"a\n1\n"))) == ["a"]
-    assert table('a,b\n"1,5",x\n"line\nbreak",y\n', types={"a": "category"})["a"].tolist() == ["1,5", "line\nbreak"]
+    assert table('a,b\n"1,5",x\n"line\nbreak",y\n', types={"a": "category"})["a"].tolist() == [
+        "1,5",
+        "line\nbreak",
+    ]
     assert table("a\n1\n-999.0\n", na=("-999",))["a"].isna().tolist() == [False, True]
 
 
@@ -78,14 +84,19 @@ def test_headers(table, text, names):
     with pytest.raises(ValueError, match="give --header yes or --header no"):
         table(text)
     assert list(table(text, header="yes")) == text.partition("\n")[0].split(",")
-    assert len(table(text, {str(j + 1): "category" for j in range(4)}, header="no")) == text.count("\n")
+    assert len(table(text, {str(j + 1): "category" for j in range(4)}, header="no")) == text.count(
+        "\n"
+    )
 
 
 def test_blank_lines_and_quoted_comments(table):
     assert table("  \na,b\n1,2\n \n3,4\n   \n").to_dict("list") == {"a": [1, 3], "b": [2, 4]}
     assert table('a\n1\n""\n2\n')["a"].isna().tolist() == [False, True, False]
     text = '# "by hand\nu;v\n1,5;"x\n# y"\n  # more\n2,5;z\n'
-    assert table(text, decimal=",", comment=["#"]).to_dict("list") == {"u": [1.5, 2.5], "v": ["x\n# y", "z"]}
+    assert table(text, decimal=",", comment=["#"]).to_dict("list") == {
+        "u": [1.5, 2.5],
+        "v": ["x\n# y", "z"],
+    }
 
 
 @pytest.mark.parametrize("word", ["-999", "-999.0", "-9.99e2"])
@@ -133,16 +144,28 @@ def test_types_of_cells(table):
         "02134,1,1.5,true,2024-03-31,9:30,1.0,1\n10001,2,NA,FALSE,2024-04-01,14:45,b,\n94110,3,-1e3,True,,23:59,b,3\n"
     )
     assert frame["zip"].tolist() == ["02134", "10001", "94110"]
-    assert frame["n"].dtype == np.int64 and frame["x"].dtype == np.float64 and frame["flag"].dtype == bool
+    assert (
+        frame["n"].dtype == np.int64
+        and frame["x"].dtype == np.float64
+        and frame["flag"].dtype == bool
+    )
     assert frame["day"].tolist() == [pd.Timestamp("2024-03-31"), pd.Timestamp("2024-04-01"), pd.NaT]
     assert frame["at"].tolist()[0] == datetime.time(9, 30)
-    assert frame["level"].tolist() == ["1", "b", "b"] and frame["gap"].isna().tolist() == [False, True, False]
+    assert frame["level"].tolist() == ["1", "b", "b"] and frame["gap"].isna().tolist() == [
+        False,
+        True,
+        False,
+    ]
 
 
 def test_types_on_request(table):
     types = {"amount": "number", "share": "number", "zip": "category"}
     frame = table('amount,share,zip\n"$1,234.50",12%,2134\n($5),5 %,2135\n', types=types)
-    assert frame.to_dict("list") == {"amount": [1234.5, -5.0], "share": [12, 5], "zip": ["2134", "2135"]}
+    assert frame.to_dict("list") == {
+        "amount": [1234.5, -5.0],
+        "share": [12, 5],
+        "zip": ["2134", "2135"],
+    }
     assert table("n\n1.078.866\n921\n", thousands=".", decimal=",")["n"].tolist() == [1078866, 921]
     frame = table("d\n03/04/2024\n25/12/2024\n", date_format="%d/%m/%Y")
     assert frame["d"].tolist() == [pd.Timestamp("2024-04-03"), pd.Timestamp("2024-12-25")]
@@ -180,12 +203,18 @@ def test_problems_say_where_and_what_to_do(table, text, parts):
 def test_all_problems_of_all_files_are_told_at_once(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in "ab":
-        (tmp_path / f"{name}.csv").write_text("x,y,d\n1,$3,03/04/2024\nz,$4,04/04/2024\n2,$5,05/04/2024\n")
+        (tmp_path / f"{name}.csv").write_text(
+            "x,y,d\n1,$3,03/04/2024\nz,$4,04/04/2024\n2,$5,05/04/2024\n"
+        )
     files = read_files(["a.csv", "b.csv"], TextOptions())
     with pytest.raises(Problems, match=r"a\.csv") as raised:
         frames_of(files, [["x", "y", "d"]] * 2, {})
     message = str(raised.value)
-    assert message.count("--date-format") == 2 and message.count("--types y=number") == 2 and "b.csv" in message
+    assert (
+        message.count("--date-format") == 2
+        and message.count("--types y=number") == 2
+        and "b.csv" in message
+    )
 
 
 def test_names_of_files():
@@ -230,7 +259,10 @@ def test_a_mark_that_is_given_counts_and_lines_are_those_of_the_file(table):
         ("13/02/1931,a\n14/02/1931,b\n15/02/1931,a\n", "1 2"),
         ("$5\n$6.50\n$7\n", "1"),
         ("colour,part\nred,north\nblue,south\n", "colour part"),
-        ("red,n\nred,1\nblue,2\n", "red n"),  # text above numbers names them, and so does what is beside it
+        (
+            "red,n\nred,1\nblue,2\n",
+            "red n",
+        ),  # text above numbers names them, and so does what is beside it
         ("day,price\n13/02/1931,$5\n14/02/1931,$6\n", "day price"),
         ("50%,90%\n1,2\n3,4\n", "50% 90%"),
         ("u1,north\nu2,south\nu3,north\n", None),  # an identifier beside a group, or names
@@ -242,7 +274,10 @@ def test_text_that_occurs_again_is_no_name(table, text, names):
     if names is not None:
         assert [*table(text, types)] == names.split()
         return
-    with pytest.raises(ValueError, match="may be names of columns or an observation; give --header yes or --header no"):
+    with pytest.raises(
+        ValueError,
+        match="may be names of columns or an observation; give --header yes or --header no",
+    ):
         table(text, types)
     assert [*table(text, types, header="yes")] == text.partition("\n")[0].split(",")
     assert len(table(text, types, header="no")) == text.count("\n")

@@ -18,14 +18,20 @@ from shrinktest.cli import main
 
 FEW = ["--seed", "0", "--resamples", "19", "--workers", "1"]
 FULL = "/dev/full"
-FULL_DISK = pytest.mark.skipif(not os.path.exists(FULL), reason="the system has no device that is always full")
+FULL_DISK = pytest.mark.skipif(
+    not os.path.exists(FULL), reason="the system has no device that is always full"
+)
 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """A folder with a.csv, d.csv, which is like it, and b.csv, which differs."""
     rng = np.random.default_rng(0)
-    for name, values in (("a", rng.normal(size=20)), ("d", rng.normal(size=20)), ("b", rng.normal(3.0, size=20))):
+    for name, values in (
+        ("a", rng.normal(size=20)),
+        ("d", rng.normal(size=20)),
+        ("b", rng.normal(3.0, size=20)),
+    ):
         (tmp_path / f"{name}.csv").write_text("\n".join(["u", *map(str, values)]) + "\n")
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -37,9 +43,16 @@ def shell(folder):
 
     def run(line):
         command = f"{shlex.quote(sys.executable)} -m shrinktest {line}"
-        environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+        environment = {
+            name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"
+        }
         done = subprocess.run(
-            ["bash", "-c", command], env=environment, capture_output=True, text=True, timeout=120, check=False
+            ["bash", "-c", command],
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
         )
         return done.returncode, done.stdout, done.stderr
 
@@ -65,7 +78,9 @@ def test_errors_that_cannot_be_written_keep_their_code(shell):
 
 @pytest.mark.ci
 def test_who_reads_the_errors_may_go(shell):
-    code, out, _ = shell("two-sample a.csv d.csv --resamples 9 --seed 0 --workers 1 --json 2> >(true)")
+    code, out, _ = shell(
+        "two-sample a.csv d.csv --resamples 9 --seed 0 --workers 1 --json 2> >(true)"
+    )
     assert code == 0 and json.loads(out)["n_resamples"] == 9
 
 
@@ -87,11 +102,43 @@ def test_without_standard_output(folder, monkeypatch, capsys):
 def test_without_standard_error(folder, monkeypatch, capsys):
     """Messages do not go to standard output instead."""
     monkeypatch.setattr(sys, "stderr", None)
-    assert main(["two-sample", "a.csv", "d.csv", "--resamples", "9", "--seed", "0", "--form", "biased", "--json"]) == 0
+    assert (
+        main(
+            [
+                "two-sample",
+                "a.csv",
+                "d.csv",
+                "--resamples",
+                "9",
+                "--seed",
+                "0",
+                "--form",
+                "biased",
+                "--json",
+            ]
+        )
+        == 0
+    )
     assert json.loads(capsys.readouterr().out)["n_resamples"] == 9
     assert main(["two-sample", "a.csv", "nope.csv"]) == 2
     assert main(["two-sample", "a.csv", "--alpha"]) == 2
-    assert main(["power", "mean-shift", "--n", "8", "--trials", "3", "--resamples", "19", "--workers", "1"]) == 0
+    assert (
+        main(
+            [
+                "power",
+                "mean-shift",
+                "--n",
+                "8",
+                "--trials",
+                "3",
+                "--resamples",
+                "19",
+                "--workers",
+                "1",
+            ]
+        )
+        == 0
+    )
     assert capsys.readouterr().out.startswith("Power")
     assert sys.stderr is None
 
@@ -102,7 +149,20 @@ def test_a_warning_that_cannot_be_written_costs_no_result(folder, monkeypatch, c
         with monkeypatch.context() as patch:
             patch.setattr(sys, "stderr", full)
             assert (
-                main(["two-sample", "a.csv", "d.csv", "--resamples", "9", "--seed", "0", "--progress", "--json"]) == 0
+                main(
+                    [
+                        "two-sample",
+                        "a.csv",
+                        "d.csv",
+                        "--resamples",
+                        "9",
+                        "--seed",
+                        "0",
+                        "--progress",
+                        "--json",
+                    ]
+                )
+                == 0
             )
         os.dup2(1, full.fileno())  # so that it can be closed
     assert json.loads(capsys.readouterr().out)["n_resamples"] == 9
@@ -129,7 +189,9 @@ def test_an_error_of_the_package_is_no_rejection(folder, monkeypatch, capsys):
     )
 
 
-@pytest.mark.parametrize(("error", "message"), [(MemoryError, "not enough memory"), (ValueError, "ValueError")])
+@pytest.mark.parametrize(
+    ("error", "message"), [(MemoryError, "not enough memory"), (ValueError, "ValueError")]
+)
 def test_an_error_without_a_text_has_one(folder, monkeypatch, capsys, error, message):
     @wraps(shrinktest.two_sample_test)
     def broken(*args, **options):
@@ -154,14 +216,36 @@ def test_a_stream_of_ones_own_needs_only_to_be_written_to(folder, monkeypatch):
     own = Own()
     monkeypatch.setattr(sys, "stdout", own)
     monkeypatch.setattr(sys, "stderr", own)
-    assert main(["two-sample", "a.csv", "d.csv", "--resamples", "9", "--seed", "0", "--workers", "1"]) == 0
+    assert (
+        main(["two-sample", "a.csv", "d.csv", "--resamples", "9", "--seed", "0", "--workers", "1"])
+        == 0
+    )
     printed = "".join(own.texts)
     assert printed.startswith("shrinktest: warning: ") and "Kernel two-sample test" in printed
-    assert main(["power", "mean-shift", "--n", "8", "--trials", "3", "--resamples", "19", "--workers", "1"]) == 0
+    assert (
+        main(
+            [
+                "power",
+                "mean-shift",
+                "--n",
+                "8",
+                "--trials",
+                "3",
+                "--resamples",
+                "19",
+                "--workers",
+                "1",
+            ]
+        )
+        == 0
+    )
 
 
 def test_streams_are_put_back(folder, monkeypatch):
-    with io.TextIOWrapper(io.BytesIO(), encoding="ascii", errors="strict") as out, monkeypatch.context() as patch:
+    with (
+        io.TextIOWrapper(io.BytesIO(), encoding="ascii", errors="strict") as out,
+        monkeypatch.context() as patch,
+    ):
         patch.setattr(sys, "stdout", out)
         assert main(["two-sample", "a.csv", "d.csv", *FEW]) == 0
         assert sys.stdout is out and out.errors == "strict"

@@ -37,12 +37,16 @@ def test_list_of_tests(run):
     code, out, _ = run("power", "--tests")
     assert code == 0
     rows = [line.split(maxsplit=2) for line in out.splitlines()]
-    assert [(name, kind) for name, kind, _ in rows] == [(name, known.test) for name, known in KNOWN_TESTS.items()]
+    assert [(name, kind) for name, kind, _ in rows] == [
+        (name, known.test) for name, known in KNOWN_TESTS.items()
+    ]
     assert all(summary for *_, summary in rows)
 
 
 def test_power_prints_power_and_level(run):
-    code, out, err = run("power", "mean-shift", "--estimators", "kme,fkmse:lam_cov=0.3", "--n", "8,16", *QUICK)
+    code, out, err = run(
+        "power", "mean-shift", "--estimators", "kme,fkmse:lam_cov=0.3", "--n", "8,16", *QUICK
+    )
     assert (code, err) == (0, "")
     rows = [line.split() for line in out.splitlines() if line.startswith(("kme", "fkmse"))]
     assert [row[:3] for row in rows] == [
@@ -56,9 +60,24 @@ def test_csv_has_the_columns_that_scripts_read(run, tmp_path):
     run("power", "eckerle4", "--n", "7,11", "--alphas", "0.05,0.1", "--csv", path, *QUICK)
     with path.open(newline="") as file:
         rows = list(csv.DictReader(file))
-    assert list(rows[0]) == ["design", "estimator", "n", "alpha", "null", "power", "low", "high", "trials"]
-    assert {row["n"] for row in rows} == {"7", "11"} and {row["null"] for row in rows} == {"True", "False"}
-    assert {row["alpha"] for row in rows} == {"0.05", "0.1"} and {row["trials"] for row in rows} == {"6"}
+    assert list(rows[0]) == [
+        "design",
+        "estimator",
+        "n",
+        "alpha",
+        "null",
+        "power",
+        "low",
+        "high",
+        "trials",
+    ]
+    assert {row["n"] for row in rows} == {"7", "11"} and {row["null"] for row in rows} == {
+        "True",
+        "False",
+    }
+    assert {row["alpha"] for row in rows} == {"0.05", "0.1"} and {
+        row["trials"] for row in rows
+    } == {"6"}
 
 
 def test_a_store_goes_on(run, tmp_path):
@@ -76,7 +95,17 @@ def test_plots(run, tmp_path):
 
 @pytest.mark.ci
 def test_sample_size(run, tmp_path):
-    options = ["--trials", "120", "--resamples", "39", "--workers", "1", "--quiet", "--set", "dimension=2"]
+    options = [
+        "--trials",
+        "120",
+        "--resamples",
+        "39",
+        "--workers",
+        "1",
+        "--quiet",
+        "--set",
+        "dimension=2",
+    ]
     code, out, err = run("sample-size", "mean-shift", *options, "--plot", tmp_path / "n.png")
     assert (code, err) == (0, "")
     assert "the kme test finds the difference, at level 0.05, in about" in " ".join(out.split())
@@ -87,7 +116,10 @@ def test_sample_size(run, tmp_path):
 def pilot(tmp_path):
     """Two files, with one missing cell and groups of two rows, and one file of pairs."""
     rng = np.random.default_rng(0)
-    x, y = (pd.DataFrame({"patient": [f"{c}{i // 2}" for i in range(16)], "dose": rng.normal(size=16)}) for c in "ab")
+    x, y = (
+        pd.DataFrame({"patient": [f"{c}{i // 2}" for i in range(16)], "dose": rng.normal(size=16)})
+        for c in "ab"
+    )
     y["dose"] += 3.0
     pairs = x.assign(response=x["dose"] + 0.1 * rng.normal(size=16))
     x.loc[3, "dose"] = np.nan
@@ -100,14 +132,28 @@ def pilot(tmp_path):
 @pytest.mark.ci
 def test_sample_size_from_pilot_files(run, pilot):
     a, b, pairs = pilot
-    few = ["--trials", "100", "--resamples", "19", "--alpha", "0.1", "--workers", "1", "--seed", "0", "--quiet"]
+    few = [
+        "--trials",
+        "100",
+        "--resamples",
+        "19",
+        "--alpha",
+        "0.1",
+        "--workers",
+        "1",
+        "--seed",
+        "0",
+        "--quiet",
+    ]
     tables = [pd.read_csv(path) for path in pilot]
     options = {"n_trials": 100, "n_resamples": 19, "alpha": 0.1, "workers": 1, "rng": 0}
     labels = tuple(table["patient"] for table in tables)
     for typed, design in (
         (
             [a, b, "--groups", "patient", "--nan-policy", "omit"],
-            FromData(*(table[["dose"]] for table in tables[:2]), groups=labels[:2], nan_policy="omit"),
+            FromData(
+                *(table[["dose"]] for table in tables[:2]), groups=labels[:2], nan_policy="omit"
+            ),
         ),
         (
             [pairs, "--x", "dose", "--y", "response"],
@@ -115,15 +161,29 @@ def test_sample_size_from_pilot_files(run, pilot):
         ),
     ):
         code, out, err = run("sample-size", *typed, "--paragraph", *few)
-        assert (code, err) == (0, "") and out.strip() == solve_sample_size(design, **options).paragraph()
+        assert (code, err) == (0, "") and out.strip() == solve_sample_size(
+            design, **options
+        ).paragraph()
         assert "resampled from pilot data" in out and "sha256" not in out
 
 
 @pytest.mark.ci
 def test_sample_size_calls_an_estimator_as_it_was_typed(run):
-    options = ["--trials", "100", "--resamples", "19", "--workers", "1", "--quiet", "--set", "dimension=1"]
+    options = [
+        "--trials",
+        "100",
+        "--resamples",
+        "19",
+        "--workers",
+        "1",
+        "--quiet",
+        "--set",
+        "dimension=1",
+    ]
     code, out, err = run("sample-size", "mean-shift", "--estimator", "kme+skmse", *options)
-    assert (code, err) == (0, "") and "the kme+skmse test finds the difference" in " ".join(out.split())
+    assert (code, err) == (0, "") and "the kme+skmse test finds the difference" in " ".join(
+        out.split()
+    )
 
 
 def test_sample_size_with_all_permutations(run, monkeypatch):
@@ -137,17 +197,24 @@ def test_sample_size_with_all_permutations(run, monkeypatch):
     monkeypatch.setattr("shrinktest.cli.studies.solve_sample_size", solve)
     assert run("sample-size", "mean-shift", "--resamples", "inf")[2] == "shrinktest: error: stop\n"
     assert arguments["n_resamples"] == math.inf
-    assert "must be a whole number or inf" in run("sample-size", "mean-shift", "--resamples", "all")[2]
+    assert (
+        "must be a whole number or inf" in run("sample-size", "mean-shift", "--resamples", "all")[2]
+    )
 
 
 @pytest.mark.ci
 def test_tests_of_other_packages_by_name(run):
     code, out, err = run("power", "mean-shift", "--estimators", "kme,ks_2samp", "--n", "8", *QUICK)
     assert (code, err) == (0, "") and out.startswith("Power of two-sample tests")
-    assert [line.split()[0] for line in out.splitlines() if line.startswith(("kme", "ks"))] == ["kme", "ks_2samp"]
+    assert [line.split()[0] for line in out.splitlines() if line.startswith(("kme", "ks"))] == [
+        "kme",
+        "ks_2samp",
+    ]
     options = ["--trials", "100", "--workers", "1", "--quiet", "--set", "dimension=1"]
     code, out, err = run("sample-size", "mean-shift", "--estimator", "ttest-ind", *options)
-    assert (code, err) == (0, "") and "the ttest-ind test finds the difference" in " ".join(out.split())
+    assert (code, err) == (0, "") and "the ttest-ind test finds the difference" in " ".join(
+        out.split()
+    )
 
 
 @pytest.mark.parametrize(
@@ -168,7 +235,9 @@ def test_tests_of_other_packages_by_name(run):
 def test_kernels_and_bandwidths_reach_the_tests(run, tmp_path, design, typed, kernels):
     options = [*typed.split(), "--seed", "0", "--csv", tmp_path / "t.csv", *QUICK]
     code, _, _ = run("power", design, "--n", "9", *options)
-    trials, resamples = (int(QUICK[QUICK.index(option) + 1]) for option in ("--trials", "--resamples"))
+    trials, resamples = (
+        int(QUICK[QUICK.index(option) + 1]) for option in ("--trials", "--resamples")
+    )
     study = {"n_trials": trials, "n_resamples": resamples, "workers": 1, "rng": 0}
     expected = power_study(design, "kme", 9, test_options=kernels, **study)
     shown = pd.read_csv(tmp_path / "t.csv")
@@ -195,10 +264,16 @@ def test_kernels_and_bandwidths_reach_the_tests(run, tmp_path, design, typed, ke
         ("power mean-shift --estimators ks2samp", "Did you mean 'ks_2samp'?"),
         ("sample-size mean-shift --estimator fkmsee", "Did you mean 'fkmse'?"),
         ("sample-size parity --ratio 2", "one sample of rows"),
-        ("sample-size mean-shift --groups a", "--groups is for files of pilot data, and 'mean-shift' is not a file"),
+        (
+            "sample-size mean-shift --groups a",
+            "--groups is for files of pilot data, and 'mean-shift' is not a file",
+        ),
         ("sample-size a.csv b.csv --set shift=1", "--set is for parameters of a design"),
         ("power one-apart --estimators auto --bandwidth 2", "test_options has 'bandwidth'"),
-        ("power mean-shift --block-length 0 --n 9", "block_length=0 must be a number of rows from 1"),
+        (
+            "power mean-shift --block-length 0 --n 9",
+            "block_length=0 must be a number of rows from 1",
+        ),
         ("power parity --estimators kme+skmse+kme", "holds KME() twice"),
         ("power parity --bandwidth 1 --bandwidth 2", "bandwidths has 2 entries"),
         ("power parity --kernel gaussian,laplacian", "kernels has 2 entries"),
@@ -206,13 +281,26 @@ def test_kernels_and_bandwidths_reach_the_tests(run, tmp_path, design, typed, ke
     ],
 )
 def test_mistakes_are_one_line(run, command, message):
-    code, out, err = run(*command.split(), *([] if command == "power" else ["--quiet", "--workers", "1"]))
+    code, out, err = run(
+        *command.split(), *([] if command == "power" else ["--quiet", "--workers", "1"])
+    )
     assert (code, out) == (2, "")
     assert err.splitlines()[-1].startswith("shrinktest: error: ") and message in err
 
 
 def test_bars_are_for_terminals(monkeypatch, capsys):
-    line = ["power", "mean-shift", "--n", "8", "--trials", "3", "--resamples", "19", "--workers", "1"]
+    line = [
+        "power",
+        "mean-shift",
+        "--n",
+        "8",
+        "--trials",
+        "3",
+        "--resamples",
+        "19",
+        "--workers",
+        "1",
+    ]
     assert main(line) == 0
     assert capsys.readouterr().err == ""
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)

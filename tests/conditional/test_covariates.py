@@ -25,9 +25,16 @@ FEW = {"n_resamples": 99, "rng": 0}
 
 def test_what_covariates_explain_is_no_difference():
     assert two_sample_test(X, Y, rng=0).pvalue < 0.01
-    methods = {"residuals": "signs of residual products", "propensity": "labels drawn by propensity"}
+    methods = {
+        "residuals": "signs of residual products",
+        "propensity": "labels drawn by propensity",
+    }
     for name, method in methods.items():
-        options = {"covariates": PAIR, "propensity": KNOWN if name == "propensity" else None, "rng": 0}
+        options = {
+            "covariates": PAIR,
+            "propensity": KNOWN if name == "propensity" else None,
+            "rng": 0,
+        }
         result = two_sample_test(X, Y, **options)
         assert result.pvalue > 0.05 and result.method == method
         assert two_sample_test(X, Y + 1.0, covariate_method=name, **options).pvalue < 0.01
@@ -38,8 +45,12 @@ def test_numbers_are_given_to_the_label(kernel):
     """The pooled sample and the label are the two variables."""
     options = {} if kernel is None else {"kernel_x": kernel, "kernel_y": "linear"}
     label = np.repeat([0.0, 1.0], [len(X), len(Y)])
-    expected = independence_test(np.append(X, Y), label, given=np.concatenate(PAIR), **options, **FEW)
-    result = two_sample_test(X, Y, covariates=PAIR, **({} if kernel is None else {"kernel": kernel}), **FEW)
+    expected = independence_test(
+        np.append(X, Y), label, given=np.concatenate(PAIR), **options, **FEW
+    )
+    result = two_sample_test(
+        X, Y, covariates=PAIR, **({} if kernel is None else {"kernel": kernel}), **FEW
+    )
     assert result.test == "conditional-independence" and result.n_observations == (len(X), len(Y))
     np.testing.assert_array_equal(result.null_distribution, expected.null_distribution)
 
@@ -54,7 +65,10 @@ def test_labels_are_strata():
     for options in (
         {"covariates": tuple(pd.DataFrame({"site": site}) for site in SITES)},
         {"covariates": codes, "covariate_method": "strata"},
-        {"covariates": tuple(pd.DataFrame({"s": code}) for code in codes), "column_types": {"s": "category"}},
+        {
+            "covariates": tuple(pd.DataFrame({"s": code}) for code in codes),
+            "column_types": {"s": "category"},
+        },
     ):
         assert two_sample_test(x, y, **options, rng=0).pvalue == result.pvalue
 
@@ -70,7 +84,10 @@ def test_a_difference_within_strata_is_found_also_where_samples_are_of_other_str
 
 
 def test_strata_of_one_sample_are_left_out():
-    sites = tuple(np.append(site, label) for site, label in zip(SITES, ("only here", "only there"), strict=True))
+    sites = tuple(
+        np.append(site, label)
+        for site, label in zip(SITES, ("only here", "only there"), strict=True)
+    )
     result = two_sample_test(X[:7], Y[:7], covariates=sites, rng=0)
     assert result.n_observations == (6, 6)
     assert result.pvalue == two_sample_test(X[:6], Y[:6], covariates=SITES, rng=0).pvalue
@@ -88,22 +105,32 @@ def test_effects_exist_within_strata_only():
 def test_known_chances_are_drawn_exactly():
     """The p-value is near that of all labellings, weighted by their probabilities in a naive twin."""
     chance = np.array([0.2, 0.4, 0.5, 0.6, 0.7, 0.8])
-    x, y, z = np.array([0.0, 1.0, 4.0]), np.array([2.0, 3.0, 5.0]), np.zeros(6)  # nothing to take off
+    x, y, z = (
+        np.array([0.0, 1.0, 4.0]),
+        np.array([2.0, 3.0, 5.0]),
+        np.zeros(6),
+    )  # nothing to take off
     options = {"covariates": (z[:3], z[3:]), "propensity": chance, "kernel": "linear", "alpha": 0.5}
     result = two_sample_test(x, y, **options, n_resamples=9999, rng=0)
     pooled, observed = np.concatenate([x, y]), (x.mean() - y.mean()) ** 2
     exact = sum(
         p
         for labels, p in naive_given.chances_of_labels(chance / (1.0 - chance), 3).items()
-        if (pooled[np.array(labels) == 0].mean() - pooled[np.array(labels) == 1].mean()) ** 2 >= observed - 1e-9
+        if (pooled[np.array(labels) == 0].mean() - pooled[np.array(labels) == 1].mean()) ** 2
+        >= observed - 1e-9
     )
     assert result.pvalue == pytest.approx(exact, abs=0.02)
     assert "exact" in result.assumption and not result.exact
 
 
-@pytest.mark.parametrize("options", [{}, {"covariate_method": "strata"}, {"propensity": KNOWN}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{}, {"covariate_method": "strata"}, {"propensity": KNOWN}], ids=str
+)
 def test_missing_values(options):
-    first, second = ((part > 0.0).astype(float) if "covariate_method" in options else part.copy() for part in PAIR)
+    first, second = (
+        (part > 0.0).astype(float) if "covariate_method" in options else part.copy()
+        for part in PAIR
+    )
     x = X.copy()
     x[2] = first[5] = np.nan
     complete = np.isfinite(x) & np.isfinite(first)
@@ -112,9 +139,18 @@ def test_missing_values(options):
     without = two_sample_test(x[complete], Y, covariates=(first[complete], second), **known, **FEW)
     assert (result.pvalue, result.statistic) == (without.pvalue, without.statistic)
     assert any("1 of" in note and "rows of covariates of X" in note for note in result.notes)
-    assert np.isnan(two_sample_test(X, Y, covariates=(first, second), nan_policy="propagate", **options, **FEW).pvalue)
+    assert np.isnan(
+        two_sample_test(
+            X, Y, covariates=(first, second), nan_policy="propagate", **options, **FEW
+        ).pvalue
+    )
     if "propensity" in options:  # the chances are known, also those of rows that miss covariates
-        assert two_sample_test(X, Y, covariates=(first, second), nan_policy="indicator", **options, **FEW).pvalue > 0.0
+        assert (
+            two_sample_test(
+                X, Y, covariates=(first, second), nan_policy="indicator", **options, **FEW
+            ).pvalue
+            > 0.0
+        )
 
 
 @pytest.mark.parametrize(
@@ -125,16 +161,31 @@ def test_missing_values(options):
         ({"covariates": PAIR, "paired": True}, "paired= and covariates="),
         ({"covariates": PAIR, "block_length": "auto"}, "block_length= and covariates="),
         ({"covariates": PAIR, "propensity": 3.0}, "propensity"),
-        ({"covariates": PAIR, "propensity": np.full(3, 0.5)}, "propensity must be chances.* each of 80 rows"),
-        ({"covariates": PAIR, "propensity": np.ones(N)}, "propensity must be chances between 0 and 1"),
-        ({"covariates": PAIR, "propensity": (np.full(7, 0.5), np.full(73, 0.5))}, "propensity must be chances"),
+        (
+            {"covariates": PAIR, "propensity": np.full(3, 0.5)},
+            "propensity must be chances.* each of 80 rows",
+        ),
+        (
+            {"covariates": PAIR, "propensity": np.ones(N)},
+            "propensity must be chances between 0 and 1",
+        ),
+        (
+            {"covariates": PAIR, "propensity": (np.full(7, 0.5), np.full(73, 0.5))},
+            "propensity must be chances",
+        ),
         ({"covariates": PAIR, "covariate_method": "propensity"}, "propensity= goes with"),
-        ({"covariates": PAIR, "propensity": KNOWN, "blocks": np.arange(N) % 2}, "covariate_method='strata'"),
+        (
+            {"covariates": PAIR, "propensity": KNOWN, "blocks": np.arange(N) % 2},
+            "covariate_method='strata'",
+        ),
         ({"covariates": PAIR, "blocks": np.arange(N) % 2}, "blocks="),
         ({"covariates": (X, Y)}, "is also tested"),
         ({"covariates": (np.zeros(len(X)), np.ones(len(Y)))}, "determines the sample"),
         ({"covariates": ([True] * len(X), [False] * len(Y))}, "no two rows can be exchanged"),
-        ({"covariates": (["a"] + ["b"] * (len(X) - 1), ["a"] * len(Y))}, "covariates: a sample has one row"),
+        (
+            {"covariates": (["a"] + ["b"] * (len(X) - 1), ["a"] * len(Y))},
+            "covariates: a sample has one row",
+        ),
         ({"covariates": PAIR, "covariate_method": "matching"}, "covariate_method"),
         ({"propensity": KNOWN}, "propensity= says how covariates="),
         (

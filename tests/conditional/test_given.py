@@ -64,7 +64,10 @@ def test_labels_are_strata_by_themselves_and_numbers_where_asked_for():
         assert result.method == "permutations within strata" and "exact" in result.assumption
         assert result.test == "conditional-independence" and result.pvalue == expected
     codes = np.unique(SITE, return_inverse=True)[1]
-    assert independence_test(X[:10], Y[:10], given=codes, given_method="strata", rng=1).pvalue == expected
+    assert (
+        independence_test(X[:10], Y[:10], given=codes, given_method="strata", rng=1).pvalue
+        == expected
+    )
 
 
 @pytest.mark.parametrize("estimator", ["kme", "skmse", "auto"])
@@ -116,7 +119,9 @@ def test_a_model_finds_what_is_there_and_results_keep_it():
     options = {"given": Z, "x_given_z": predicted_and_noise, "n_resamples": 199, "rng": 1}
     assert independence_test(X, Y, **options).pvalue > 0.05
     result = independence_test(X, TIED, **options).with_data()
-    assert result.pvalue < 0.05 and pickle.loads(pickle.dumps(result)) == result == copy.deepcopy(result)
+    assert result.pvalue < 0.05 and pickle.loads(pickle.dumps(result)) == result == copy.deepcopy(
+        result
+    )
 
 
 def test_a_model_gets_rows_as_they_were_given():
@@ -129,7 +134,9 @@ def test_a_model_gets_rows_as_they_were_given():
 
     independence_test(X, Y, given=site, x_given_z=look, **FEW)
     assert seen[0].shape == (N, 1) and (seen[0][:, 0] == site).all()
-    some, other, given = (np.where(np.arange(N) == row, np.nan, v[:, 0]) for row, v in ((3, X), (7, Y), (11, Z)))
+    some, other, given = (
+        np.where(np.arange(N) == row, np.nan, v[:, 0]) for row, v in ((3, X), (7, Y), (11, Z))
+    )
 
     def in_place(z, rng):
         z += rng.normal(size=z.shape)
@@ -139,14 +146,20 @@ def test_a_model_gets_rows_as_they_were_given():
     result = independence_test(some, other, x_given_z=in_place, **options)
     assert result.n_observations == (N - 3,)
     for table in (pd.Series(some), pd.DataFrame({"x": some})):
-        plain = independence_test(table, other, x_given_z=lambda z, rng: z + rng.normal(size=z.shape), **options)
+        plain = independence_test(
+            table, other, x_given_z=lambda z, rng: z + rng.normal(size=z.shape), **options
+        )
         assert plain.pvalue == result.pvalue
 
 
 def test_results_keep_the_method():
     result = independence_test(X, Y, given=Z, rng=0)
-    assert result.method in str(result.summary()) and any(result.assumption in note for note in result.notes)
-    with pytest.raises(ValueError, match="no scale for the dependence of two variables given others"):
+    assert result.method in str(result.summary()) and any(
+        result.assumption in note for note in result.notes
+    )
+    with pytest.raises(
+        ValueError, match="no scale for the dependence of two variables given others"
+    ):
         result.effect()
 
 
@@ -156,8 +169,15 @@ def test_matrix_given_others_is_every_test():
     result = independence_matrix(chain, given="others", rng=1, n_resamples=199)
     for (i, j), pvalue in zip(itertools.combinations(range(4), 2), result.pvalues, strict=True):
         rest = np.delete(chain, [i, j], axis=1)
-        assert pvalue == independence_test(chain[:, i], chain[:, j], given=rest, rng=1, n_resamples=199).pvalue
-    rejected = [label for label, rejects in zip(result.labels, result.reject(), strict=True) if rejects]
+        assert (
+            pvalue
+            == independence_test(
+                chain[:, i], chain[:, j], given=rest, rng=1, n_resamples=199
+            ).pvalue
+        )
+    rejected = [
+        label for label, rejects in zip(result.labels, result.reject(), strict=True) if rejects
+    ]
     assert rejected == [("x0", "x1"), ("x1", "x2"), ("x2", "x3")]
     assert any("approximately valid" in note for note in result.notes)
     assert not any("stands out most" in note for note in result.notes)
@@ -165,17 +185,24 @@ def test_matrix_given_others_is_every_test():
 
 @pytest.mark.parametrize("scale", [None, "sd", "rank"])
 @pytest.mark.parametrize(
-    "options", [{"given": Z}, {"given": Z, "given_method": "local"}, {"given": Z[:, 0] > 0}], ids=str
+    "options",
+    [{"given": Z}, {"given": Z, "given_method": "local"}, {"given": Z[:, 0] > 0}],
+    ids=str,
 )
 def test_matrices_and_tables_in_any_units_are_the_single_tests(options, scale):
     """All computations before the kernels use the requested units."""
     a, b = np.hstack([X, np.exp(TIED)]), np.hstack([Y, TIED])
     for table in (np.asarray, pd.DataFrame):
-        matrix = independence_matrix(table(a), table(b), scale=scale, kernel_x="laplacian", **options, **FEW)
+        matrix = independence_matrix(
+            table(a), table(b), scale=scale, kernel_x="laplacian", **options, **FEW
+        )
         for k, (i, j) in enumerate(itertools.product(range(2), repeat=2)):
             kernels = {"kernel_x": "laplacian", "kernel_y": "laplacian"}
             pair = independence_test(a[:, i], b[:, j], scale=scale, **kernels, **options, **FEW)
-            assert matrix.statistics[k] == pytest.approx(pair.statistic, rel=1e-9) and matrix.pvalues[k] == pair.pvalue
+            assert (
+                matrix.statistics[k] == pytest.approx(pair.statistic, rel=1e-9)
+                and matrix.pvalues[k] == pair.pvalue
+            )
 
 
 @pytest.mark.ci
@@ -183,12 +210,17 @@ def test_calibration_given_numbers_and_labels():
     rng = np.random.default_rng(0)
     z = rng.normal(size=60)
     x, y = z + 0.5 * rng.normal(size=60), z + 0.5 * rng.normal(size=60)
-    site, options = np.where(z > 0, "a", "b"), {"kind": "independence", "n_trials": 100, "workers": 1}
+    site, options = (
+        np.where(z > 0, "a", "b"),
+        {"kind": "independence", "n_trials": 100, "workers": 1},
+    )
     for given in (z, site):
         ours = partial(independence_test, given=given, n_resamples=99, rng=0, workers=1)
         assert not check_level(ours, x, y, given=given, **options).anti_conservative
         result = check_level("pearsonr", x, y, given=given, **options)  # which knows of no z
-        assert result.anti_conservative and len(result.notes) == (given is z)  # the null hypothesis is an estimate
+        assert result.anti_conservative and len(result.notes) == (
+            given is z
+        )  # the null hypothesis is an estimate
 
 
 def test_labels_by_chance_are_exact():
@@ -197,7 +229,10 @@ def test_labels_by_chance_are_exact():
     counts = dict.fromkeys(expected := naive_given.chances_of_labels(odds, 2), 0)
     for row in rows.tolist():
         counts[tuple(row)] += 1
-    assert all(abs(counts[key] - 6000 * p) < 4.0 * np.sqrt(6000 * p * (1 - p)) for key, p in expected.items())
+    assert all(
+        abs(counts[key] - 6000 * p) < 4.0 * np.sqrt(6000 * p * (1 - p))
+        for key, p in expected.items()
+    )
 
 
 def gaps(values, policy="indicator"):
@@ -208,7 +243,11 @@ def gaps(values, policy="indicator"):
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"given": list(range(N)), "given_method": "strata"}, ValueError, "given: no two rows can be exchanged"),
+        (
+            {"given": list(range(N)), "given_method": "strata"},
+            ValueError,
+            "given: no two rows can be exchanged",
+        ),
         ({"given": 2.0 * X}, ValueError, "determines X"),
         ({"given": Y + 1.0}, ValueError, "determines Y"),
         ({"given": (Y > 0).ravel(), "Y": (Y > 0) + 1e9}, ValueError, "given determines Y"),
@@ -228,22 +267,46 @@ def gaps(values, policy="indicator"):
         ),
         ({"given": Z, "gram": "nystrom"}, ValueError, "gram='nystrom'"),
         ({"given": Z, "regressor": 3}, TypeError, "regressor must be a regressor"),
-        ({"given": Z[:, 0] > 0, "given_method": "strata", "regressor": 3}, ValueError, "regressor="),
+        (
+            {"given": Z[:, 0] > 0, "given_method": "strata", "regressor": 3},
+            ValueError,
+            "regressor=",
+        ),
         ({"regressor": 3}, ValueError, "regressor= says how given="),
         ({"given_method": "local"}, ValueError, "given_method= says how given="),
         ({"given": Z, "x_given_z": 3}, TypeError, "x_given_z must be a function"),
         ({"given": Z, "x_given_z": lambda z: z}, TypeError, "x_given_z must be a function"),
-        ({"given": Z, "x_given_z": lambda z, rng: z}, ValueError, "x_given_z must draw finite numbers"),
+        (
+            {"given": Z, "x_given_z": lambda z, rng: z},
+            ValueError,
+            "x_given_z must draw finite numbers",
+        ),
         ({"given": Z, "x_given_z": lambda z, rng: ["a"] * N}, TypeError, "found an array of dtype"),
-        ({"given": Z, "x_given_z": lambda z, rng: z[:, 0]}, ValueError, "x_given_z drew the same X 50 times"),
-        ({"given": Z, "x_given_z": predicted_and_noise, "given_method": "local"}, ValueError, "x_given_z= cannot"),
-        ({"given": Z, "x_given_z": predicted_and_noise, "n_resamples": np.inf}, ValueError, "equally likely"),
+        (
+            {"given": Z, "x_given_z": lambda z, rng: z[:, 0]},
+            ValueError,
+            "x_given_z drew the same X 50 times",
+        ),
+        (
+            {"given": Z, "x_given_z": predicted_and_noise, "given_method": "local"},
+            ValueError,
+            "x_given_z= cannot",
+        ),
+        (
+            {"given": Z, "x_given_z": predicted_and_noise, "n_resamples": np.inf},
+            ValueError,
+            "equally likely",
+        ),
         (
             {"given": Z, "x_given_z": predicted_and_noise, "X": pd.Series(["a", "b"] * 20)},
             TypeError,
             "X must hold real",
         ),
-        (gaps(Z[:, 0]), ValueError, "given: 5 rows without a value of column 'z'.*use nan_policy='omit'"),
+        (
+            gaps(Z[:, 0]),
+            ValueError,
+            "given: 5 rows without a value of column 'z'.*use nan_policy='omit'",
+        ),
         (gaps(Z[:, 0], "raise"), ValueError, "given has 5 missing values.*pass nan_policy='omit'"),
     ],
 )
@@ -256,12 +319,16 @@ def test_rows_that_miss_something():
     """Missing values of X and Y may be information; rows that miss what is given are left out."""
     holes = np.arange(N) % 8 == 0
     for given in (Z, np.where(Z[:, 0] > 0, "a", "b")):
-        indicated = independence_test(np.where(holes, np.nan, X[:, 0]), Y, given=given, nan_policy="indicator", **FEW)
+        indicated = independence_test(
+            np.where(holes, np.nan, X[:, 0]), Y, given=given, nan_policy="indicator", **FEW
+        )
         assert 0.0 < indicated.pvalue <= 1.0
         complete = independence_test(X[~holes], Y[~holes], given=given[~holes], **FEW)
         table = pd.DataFrame(given).mask(pd.Series(holes))
         omitted = independence_test(X, Y, given=table, nan_policy="omit", **FEW)
-        assert omitted.pvalue == complete.pvalue and omitted.n_observations == complete.n_observations
+        assert (
+            omitted.pvalue == complete.pvalue and omitted.n_observations == complete.n_observations
+        )
         assert np.isnan(independence_test(X, Y, given=table, nan_policy="propagate", **FEW).pvalue)
 
 
@@ -302,7 +369,9 @@ def test_coordinates_and_gram_matrices_say_the_same(options):
     for gram in ("auto", "factor"):
         result = independence_test(FIRST, SECOND, gram=gram, **options, **COPIES)
         size = np.abs(dense.null_distribution).max()
-        np.testing.assert_allclose(result.null_distribution, dense.null_distribution, rtol=0.0, atol=1e-8 * size)
+        np.testing.assert_allclose(
+            result.null_distribution, dense.null_distribution, rtol=0.0, atol=1e-8 * size
+        )
         assert result.pvalue == dense.pvalue
 
 
@@ -310,7 +379,12 @@ def test_coordinates_and_gram_matrices_say_the_same(options):
 def test_many_rows_need_no_gram_matrix():
     n = 12_000
     z = COPIES_RNG.normal(size=n)
-    options = {"given": z, "x_given_z": lambda z, rng: z + rng.normal(size=z.shape), "n_resamples": 19, "rng": 0}
+    options = {
+        "given": z,
+        "x_given_z": lambda z, rng: z + rng.normal(size=z.shape),
+        "n_resamples": 19,
+        "rng": 0,
+    }
     x, y = z + COPIES_RNG.normal(size=n), z + COPIES_RNG.normal(size=n)
     assert independence_test(x, y, max_memory=2e8, **options).pvalue > 0.05
     assert independence_test(x, y + 0.1 * x, max_memory=2e8, **options).pvalue == 0.05
@@ -319,7 +393,9 @@ def test_many_rows_need_no_gram_matrix():
 
 
 @pytest.mark.ci
-@pytest.mark.parametrize("options", [{"gram": "nystrom", "rank": 4}, {"gram": "rff", "rank": 4}, {"gram": "factor"}])
+@pytest.mark.parametrize(
+    "options", [{"gram": "nystrom", "rank": 4}, {"gram": "rff", "rank": 4}, {"gram": "factor"}]
+)
 def test_approximations_are_exact_tests(options):
     """Nine copies and the data: every rank is as likely."""
     ranks = []
@@ -327,7 +403,9 @@ def test_approximations_are_exact_tests(options):
         rng = np.random.default_rng(trial)
         z, settings = rng.normal(size=12), {"rng": trial, "n_resamples": 9, "alpha": 0.5, **options}
         x, y = np.sin(z) + rng.standard_t(5, size=12), z + rng.normal(size=12)
-        ranks.append(round(10 * independence_test(x, y, given=z, x_given_z=MODEL, **settings).pvalue))
+        ranks.append(
+            round(10 * independence_test(x, y, given=z, x_given_z=MODEL, **settings).pvalue)
+        )
     counts = np.bincount(ranks, minlength=11)[1:]
     assert ((counts - 12) ** 2 / 12).sum() < 27.9  # chi square with 9 degrees of freedom at .001
 
@@ -367,15 +445,25 @@ def test_kernels_of_users_see_values_as_they_are_given(kernel, design):
         def draw(z, rng):
             return values[rng.permutation(N)]
 
-        both, strata, numbers = (values[:20], values[20:]), (STRATA[:20], STRATA[20:]), (Z[:20], Z[20:])
+        both, strata, numbers = (
+            (values[:20], values[20:]),
+            (STRATA[:20], STRATA[20:]),
+            (Z[:20], Z[20:]),
+        )
         if design == "covariates":
             return two_sample_test(*both, kernel=chosen, covariates=strata, **FEW)
         if design == "propensity":
-            return two_sample_test(*both, kernel=chosen, covariates=numbers, propensity=np.full(N, 0.5), **FEW)
+            return two_sample_test(
+                *both, kernel=chosen, covariates=numbers, propensity=np.full(N, 0.5), **FEW
+            )
         how = {"given": STRATA} if design == "given" else {"given": Z, "x_given_z": draw}
         return independence_test(values, Y, kernel_x=chosen, **how, **FEW)
 
-    results = [tested(COUNTS, kernel), tested(COUNTS, Custom(kernel)), tested(PLACES, of_row_numbers(kernel))]
+    results = [
+        tested(COUNTS, kernel),
+        tested(COUNTS, Custom(kernel)),
+        tested(PLACES, of_row_numbers(kernel)),
+    ]
     assert len({result.pvalue for result in results}) == 1
     statistics = [result.statistic for result in results]
     np.testing.assert_allclose(statistics, statistics[0], rtol=1e-9, atol=1e-12)
@@ -398,18 +486,26 @@ def test_a_kernel_of_the_user_is_permuted_within_strata_without_their_means():
     [
         {"kernel_x": Custom(bray_curtis) + Gaussian()},
         {"kernel_x": ["gaussian", bray_curtis]},
-        {"estimator": Ensemble([Candidate("kme", (Custom(bray_curtis), Gaussian())), Candidate("kme")])},
+        {
+            "estimator": Ensemble(
+                [Candidate("kme", (Custom(bray_curtis), Gaussian())), Candidate("kme")]
+            )
+        },
     ],
     ids=["sum", "candidates", "ensemble"],
 )
 def test_parts_of_kernels_and_candidates_see_counts_too(options):
     result = independence_test(COUNTS, Y, given=STRATA, **options, **FEW)
-    assert "except your own kernels" in str(next(text for text in result.notes if has_code(text, "strata-means")))
+    assert "except your own kernels" in str(
+        next(text for text in result.notes if has_code(text, "strata-means"))
+    )
 
 
 def test_a_matrix_gives_kernels_of_users_the_values():
     result = independence_matrix(COUNTS[:, :3], given=STRATA, kernel_x=bray_curtis, **FEW)
-    single = independence_test(COUNTS[:, 0], COUNTS[:, 1], given=STRATA, kernel_x=bray_curtis, kernel_y=bray_curtis)
+    single = independence_test(
+        COUNTS[:, 0], COUNTS[:, 1], given=STRATA, kernel_x=bray_curtis, kernel_y=bray_curtis
+    )
     assert result.table["statistic"][0] == pytest.approx(single.statistic)
     assert not any(has_code(text, "strata-means") for text in result.notes)
 
@@ -421,7 +517,10 @@ def test_a_matrix_gives_kernels_of_users_the_values():
 )
 def test_row_numbers_have_no_residuals(options):
     kernel = of_row_numbers(bray_curtis)
-    with pytest.raises(ValueError, match="a Precomputed kernel takes row numbers, which have no residuals; use strata"):
+    with pytest.raises(
+        ValueError,
+        match="a Precomputed kernel takes row numbers, which have no residuals; use strata",
+    ):
         if "given" in options:
             independence_test(PLACES, Y, kernel_x=kernel, **options)
         else:

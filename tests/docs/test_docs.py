@@ -14,7 +14,10 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 MODULES = [
     "shrinktest",
-    *(f"shrinktest.{name}" for name in ("estimators", "kernels", "datasets", "power", "risk", "applications")),
+    *(
+        f"shrinktest.{name}"
+        for name in ("estimators", "kernels", "datasets", "power", "risk", "applications")
+    ),
     "shrinktest.power.designs",
 ]
 PUBLIC = {
@@ -40,15 +43,22 @@ def test_pages_show_what_their_code_prints(page):
 #: The functions that return or take these have the example; designs are shown by their module.
 EXAMPLE_ELSEWHERE = {
     *(f"shrinktest.risk.{name}" for name in ("Oracle", "RandomMixture", "FromFunction")),
-    *(f"shrinktest.{name}Result" for name in ("AggregateChange", "LevelCheck", "Change", "Changes", "Closer")),
+    *(
+        f"shrinktest.{name}Result"
+        for name in ("AggregateChange", "LevelCheck", "Change", "Changes", "Closer")
+    ),
     *("shrinktest.ComparisonResult", "shrinktest.WitnessBand"),
 }
 
 
 def test_every_public_name_has_a_docstring_with_an_example():
     assert len(OBJECTS) > 80
-    without = {name for name in OBJECTS.values() if "\n>>> " not in (inspect.getdoc(PUBLIC[name]) or "")}
-    assert {name for name in without if not name.startswith("shrinktest.power.designs.")} == EXAMPLE_ELSEWHERE
+    without = {
+        name for name in OBJECTS.values() if "\n>>> " not in (inspect.getdoc(PUBLIC[name]) or "")
+    }
+    assert {
+        name for name in without if not name.startswith("shrinktest.power.designs.")
+    } == EXAMPLE_ELSEWHERE
 
 
 def test_every_public_method_has_a_docstring():
@@ -58,7 +68,11 @@ def test_every_public_method_has_a_docstring():
             continue
         for key, value in vars(PUBLIC[name]).items():
             described = callable(value) or isinstance(value, property | classmethod | staticmethod)
-            if described and not key.startswith("_") and not inspect.getdoc(getattr(PUBLIC[name], key)):
+            if (
+                described
+                and not key.startswith("_")
+                and not inspect.getdoc(getattr(PUBLIC[name], key))
+            ):
                 without.append(f"{name}.{key}")
     assert without == []
 
@@ -66,10 +80,16 @@ def test_every_public_method_has_a_docstring():
 def test_the_api_page_lists_every_public_name_once():
     listed, module = [], ""
     for line in (DOCS / "api.rst").read_text(encoding="utf-8").splitlines():
-        module = line.removeprefix(".. currentmodule:: ") if line.startswith(".. currentmodule::") else module
+        module = (
+            line.removeprefix(".. currentmodule:: ")
+            if line.startswith(".. currentmodule::")
+            else module
+        )
         if re.fullmatch(r"   [A-Za-z_]\w*", line):
             listed.append(f"{module}.{line.strip()}")
     assert len(set(listed)) == len(listed)
-    missing = [name for key, name in OBJECTS.items() if key not in {id(PUBLIC[other]) for other in listed}]
+    missing = [
+        name for key, name in OBJECTS.items() if key not in {id(PUBLIC[other]) for other in listed}
+    ]
     assert missing == [], "add them to docs/api.rst"
     assert len(listed) == len(OBJECTS), "the same object twice"

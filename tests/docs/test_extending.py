@@ -72,16 +72,29 @@ OPTIONS = {"n_resamples": 19, "rng": 0, "workers": 1}
 TESTS = {
     "two-sample": lambda e, k: st.two_sample_test(A, B[:7] + 0.3, estimator=e, kernel=k, **OPTIONS),
     "k-sample": lambda e, k: st.k_sample_test(A, B, C[:7], estimator=e, kernel=k, **OPTIONS),
-    "independence": lambda e, k: st.independence_test(A, B + A, estimator=e, kernel_x=k, kernel_y=k, **OPTIONS),
-    "joint": lambda e, k: st.joint_independence_test(A, B + A, C, estimator=e, kernels=k, **OPTIONS),
+    "independence": lambda e, k: st.independence_test(
+        A, B + A, estimator=e, kernel_x=k, kernel_y=k, **OPTIONS
+    ),
+    "joint": lambda e, k: st.joint_independence_test(
+        A, B + A, C, estimator=e, kernels=k, **OPTIONS
+    ),
     "columns": lambda e, k: st.two_sample_test_columns(A, B[:7], estimator=e, kernel=k, **OPTIONS),
     "matrix": lambda e, k: st.independence_matrix(A, estimator=e, kernel_x=k, **OPTIONS),
-    "list": lambda e, k: st.two_sample_test(A, B, estimator=[e, HALF], kernel=[k, st.Laplacian(1.0)], **OPTIONS),
+    "list": lambda e, k: st.two_sample_test(
+        A, B, estimator=[e, HALF], kernel=[k, st.Laplacian(1.0)], **OPTIONS
+    ),
 }
 
 
 def test_sections_of_the_page():
-    own = {"An estimator", "A kernel", "A statistic", "A permutation scheme", "A null by simulation", "A test"}
+    own = {
+        "An estimator",
+        "A kernel",
+        "A statistic",
+        "A permutation scheme",
+        "A null by simulation",
+        "A test",
+    }
     assert own | {"A design", "In the package"} == set(SECTIONS)
 
 
@@ -90,7 +103,9 @@ def test_the_statistic_of_the_page():
     labels = np.repeat([0, 1], (40, 35))
     assert page.result.statistic == page.spread(labels)
     assert page.result.pvalue == (1 + page.result.exceedances) / 1000
-    by_rows = st.permutation_test(lambda rows: [page.spread(row) for row in rows], (40, 35), vectorized=True, rng=0)
+    by_rows = st.permutation_test(
+        lambda rows: [page.spread(row) for row in rows], (40, 35), vectorized=True, rng=0
+    )
     assert by_rows.pvalue == page.result.pvalue
     assert "Permutation test" in str(page.result.summary())
 
@@ -104,21 +119,30 @@ def test_the_form_of_the_page_is_one_of_a_test(monkeypatch):
     x, y = A[:, :1], A[:, :1] ** 3
     result = st.independence_test(x, y, form="xi", **OPTIONS)
     assert result.statistic == pytest.approx(7 / 10) and result.pvalue == 0.05
-    assert st.independence_matrix(np.hstack([x, y]), form="xi", **OPTIONS).statistics == pytest.approx([7 / 10])
+    assert st.independence_matrix(
+        np.hstack([x, y]), form="xi", **OPTIONS
+    ).statistics == pytest.approx([7 / 10])
 
 
 def test_the_copies_of_the_page_are_of_its_model():
     page = followed("A null by simulation", before="A statistic")
     drawn = [page.copies.copy(seed) for seed in range(1, 400)]
-    assert page.copies.copy(0) is page.copies.observed and all(months.sum() == 71 for months in drawn)
+    assert page.copies.copy(0) is page.copies.observed and all(
+        months.sum() == 71 for months in drawn
+    )
     np.testing.assert_allclose(np.mean(drawn, axis=0), 71 / 12, atol=0.6)
 
 
 def test_the_scheme_of_the_page_is_taken_by_every_test_of_samples():
     page = followed("A permutation scheme", before="A statistic")
     x, y = page.response[page.order][:12], page.response[page.order][12:]
-    every = [st.k_sample_test(x, y, permutations=page.scheme, rng=0, estimator=e).pvalue for e in ("kme", "fkmse")]
-    every.append(st.two_sample_test(x, y, permutations=page.scheme, rng=0, estimator=["kme", "skmse"]).pvalue)
+    every = [
+        st.k_sample_test(x, y, permutations=page.scheme, rng=0, estimator=e).pvalue
+        for e in ("kme", "fkmse")
+    ]
+    every.append(
+        st.two_sample_test(x, y, permutations=page.scheme, rng=0, estimator=["kme", "skmse"]).pvalue
+    )
     every.append(st.two_sample_test_columns(x, y, permutations=page.scheme, rng=0).pvalue)
     assert page.result.exact and page.result.n_resamples == page.scheme.distinct
     assert every[0] == page.result.pvalue and all(0.0 < pvalue <= 0.2 for pvalue in every)
@@ -158,7 +182,9 @@ def test_a_scheme_of_pairs_is_taken_by_every_test_of_pairs():
 
 def test_a_statistic_on_all_permutations():
     values = np.array([3.0, 1.0, 2.0, 5.0])
-    result = st.permutation_test(lambda p: values[p] @ np.arange(4.0), 4, n_resamples=np.inf, alpha=0.3)
+    result = st.permutation_test(
+        lambda p: values[p] @ np.arange(4.0), 4, n_resamples=np.inf, alpha=0.3
+    )
     assert result.exact and result.n_resamples == 24
     assert result.pvalue == np.mean(result.null_distribution >= result.statistic)
 
@@ -168,13 +194,19 @@ def test_a_kernel_of_the_page_is_one_everywhere(test, kernels):
     def by_function(X, Y):
         return kernels.RationalQuadratic(1.5).evaluate(X, Y)
 
-    assert pvalues(TESTS[test]("kme", kernels.RationalQuadratic(1.5))) == pvalues(TESTS[test]("kme", by_function))
+    assert pvalues(TESTS[test]("kme", kernels.RationalQuadratic(1.5))) == pvalues(
+        TESTS[test]("kme", by_function)
+    )
     moments = pvalues(TESTS[test]("skmse", kernels.MeanAndSquare()))
     assert moments == pvalues(TESTS[test]("skmse", lambda X, Y: X @ Y.T + X**2 @ (Y**2).T))
 
 
 def pvalues(result):
-    return np.asarray(getattr(result, "pvalues", getattr(result, "pvalue", None)), dtype=float).round(12).tolist()
+    return (
+        np.asarray(getattr(result, "pvalues", getattr(result, "pvalue", None)), dtype=float)
+        .round(12)
+        .tolist()
+    )
 
 
 def test_a_kernel_of_the_page_finds_its_scale_on_all_data(kernels):
@@ -193,7 +225,9 @@ def test_a_kernel_of_the_page_finds_its_scale_on_all_data(kernels):
 def test_an_estimator_of_the_page_is_one_everywhere(test, estimators):
     for estimator in (estimators.Trimmed(share=0.2), estimators.halfway):
         p_values = np.ravel(pvalues(TESTS[test](estimator, "gaussian")))
-        assert ((p_values > 0.0) & (p_values <= 1.0) | np.isnan(p_values)).all() and not np.isnan(p_values).all()
+        assert ((p_values > 0.0) & (p_values <= 1.0) | np.isnan(p_values)).all() and not np.isnan(
+            p_values
+        ).all()
 
 
 def test_a_design_of_the_page_is_one(designs):
@@ -221,19 +255,29 @@ def shown(page, folder):
     """A page as its docstring becomes it."""
     obj, lines = object_of(page), inspect.getdoc(object_of(page)).splitlines()
     what = "class" if inspect.isclass(obj) else "function"
-    docstrings.simplest(types.SimpleNamespace(srcdir=folder), what, DRAWABLE[page], obj, None, lines)
+    docstrings.simplest(
+        types.SimpleNamespace(srcdir=folder), what, DRAWABLE[page], obj, None, lines
+    )
     return lines[: lines.index("Examples")]
 
 
 def test_whatever_can_be_drawn_has_a_picture():
     assert pictures.DRAWN.keys() <= DRAWABLE.keys()
-    kinds = {page for page in DRAWABLE if inspect.isclass(object_of(page)) and hasattr(object_of(page), "plot")}
-    drawn = {page for page in kinds if "Examples\n" in inspect.getdoc(object_of(page))}  # others at their function
+    kinds = {
+        page
+        for page in DRAWABLE
+        if inspect.isclass(object_of(page)) and hasattr(object_of(page), "plot")
+    }
+    drawn = {
+        page for page in kinds if "Examples\n" in inspect.getdoc(object_of(page))
+    }  # others at their function
     assert len(drawn) >= 10 and drawn <= pictures.DRAWN.keys()
 
 
 #: One page for every kind of picture; the build of the site draws all.
-KINDS = {kind: page for page, kind in reversed(pictures.DRAWN.items()) if kind != pictures.SOLVED}.values()
+KINDS = {
+    kind: page for page, kind in reversed(pictures.DRAWN.items()) if kind != pictures.SOLVED
+}.values()
 
 
 @pytest.mark.parametrize("page", list(KINDS))
@@ -251,7 +295,11 @@ def test_pages_begin_with_the_simplest_call_and_its_picture(page, tmp_path):
 
 def test_pages_without_a_picture_begin_with_their_simplest_call(tmp_path):
     lines = shown("equivalence_test", tmp_path)
-    assert lines[2].startswith(">>>") and not any("image::" in line for line in lines) and not any(tmp_path.iterdir())
+    assert (
+        lines[2].startswith(">>>")
+        and not any("image::" in line for line in lines)
+        and not any(tmp_path.iterdir())
+    )
 
 
 def test_an_example_that_returns_something_else_fails(monkeypatch, tmp_path):

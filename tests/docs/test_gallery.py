@@ -34,7 +34,9 @@ def standardized_gap(first, second):
 
 #: What each script claims, and whether it is so, from the names that the script leaves behind.
 CLAIMS = {
-    "clinical/plot_clinical_trial": lambda s: s["result"].pvalue < 0.05 and s["plan"].n <= len(s["drug"]),
+    "clinical/plot_clinical_trial": lambda s: (
+        s["result"].pvalue < 0.05 and s["plan"].n <= len(s["drug"])
+    ),
     "clinical/plot_given_others": lambda s: s["alone"].pvalue < 0.01 and s["given"].pvalue > 0.3,
     "clinical/plot_pilot": lambda s: (
         s["truth"].table.set_index("n")["high"][s["answer"].n] < 0.6
@@ -45,13 +47,19 @@ CLAIMS = {
         and s["false_positives"] > 0.3
         and s["paired"].pvalue < 0.05 < s["unpaired"].pvalue
     ),
-    "ecology/plot_communities": lambda s: s["changed"] == "Harpalus, Pterostichus" and s["together"].pvalue < 0.05,
+    "ecology/plot_communities": lambda s: (
+        s["changed"] == "Harpalus, Pterostichus" and s["together"].pvalue < 0.05
+    ),
     "ecology/plot_own_kernel": lambda s: s["whole"].pvalue < 0.05 and s["shape"].pvalue > 0.1,
-    "ecology/plot_pairs": lambda s: s["fell"] > 0.6 and s["as_rows"].pvalue > 0.1 and s["as_pairs"].pvalue < 0.01,
+    "ecology/plot_pairs": lambda s: (
+        s["fell"] > 0.6 and s["as_rows"].pvalue > 0.1 and s["as_pairs"].pvalue < 0.01
+    ),
     "ecology/plot_traits": lambda s: (
         s["table"]["reject"].sum() == 2 and s["correlations"].loc["altitude", "activity"] < 0.2
     ),
-    "laboratory/plot_calibration": lambda s: s["results"]["too narrow"].reject() and not s["results"]["right"].reject(),
+    "laboratory/plot_calibration": lambda s: (
+        s["results"]["too narrow"].reject() and not s["results"]["right"].reject()
+    ),
     "laboratory/plot_confidence_set": lambda s: s["agrees"].min() < 2.0 < s["agrees"].max(),
     "laboratory/plot_own_estimator": lambda s: (
         len(inspect.getsource(s["central"]).splitlines()) == 3
@@ -78,7 +86,9 @@ CLAIMS = {
         and len(s["result"].table) == 7
         and s["changed"] == 0.02
     ),
-    "machine_learning/plot_strings_and_graphs": lambda s: max(s["of_strings"].pvalue, s["of_graphs"].pvalue) < 0.05,
+    "machine_learning/plot_strings_and_graphs": lambda s: (
+        max(s["of_strings"].pvalue, s["of_graphs"].pvalue) < 0.05
+    ),
     "products/plot_ab_test": lambda s: (
         stats.ttest_ind(s["a"]["revenue"], s["b"]["revenue"], equal_var=False).pvalue > 0.1
         and s["result"].pvalue < 0.05
@@ -86,7 +96,10 @@ CLAIMS = {
     ),
     "products/plot_how_large": lambda s: (
         (np.diff([effect.z for effect in s["effects"]]) > 0).all()
-        and all(low < s["effects"][-1].auc < high for low, high in (effect.auc_interval for effect in s["effects"]))
+        and all(
+            low < s["effects"][-1].auc < high
+            for low, high in (effect.auc_interval for effect in s["effects"])
+        )
         and (np.diff([np.ptp(effect.auc_interval) for effect in s["effects"]]) < 0).all()
     ),
     "products/plot_practically_the_same": lambda s: (
@@ -98,21 +111,26 @@ CLAIMS = {
     "products/plot_three_groups": lambda s: (
         s["result"].pvalue < 0.01
         and all(
-            s["effects"]["what they think"].pairs[pair].auc > s["effects"]["who they are"].pairs[pair].auc
+            s["effects"]["what they think"].pairs[pair].auc
+            > s["effects"]["who they are"].pairs[pair].auc
             for pair in s["pairs"]
         )
     ),
     "products/plot_two_tables": lambda s: (
         s["result"].table["reject"].sum() == 4
         and len(s["result"].table) == 6
-        and (s["dole"][["ideology", "income"]].mean() > s["clinton"][["ideology", "income"]].mean()).all()
+        and (
+            s["dole"][["ideology", "income"]].mean() > s["clinton"][["ideology", "income"]].mean()
+        ).all()
     ),
     "products/plot_which_test": lambda s: (
         power_of(s["study"], "t test").max() < 0.2
         and power_of(s["study"], "kernel")[100] > 0.6
         and power_of(s["study"], "Ansari", "size_table", "low")[100] > 0.05
     ),
-    "sensors/plot_lags": lambda s: s["table"].set_index("lag")["pvalue"].idxmin() == 6 and s["table"]["reject"][6],
+    "sensors/plot_lags": lambda s: (
+        s["table"].set_index("lag")["pvalue"].idxmin() == 6 and s["table"]["reject"][6]
+    ),
     "sensors/plot_maintenance": lambda s: (
         s["tests"]["nothing changed"][0].pvalue < 0.05 < s["tests"]["nothing changed"][1].pvalue
         and s["tests"]["vibration became steadier"][1].pvalue < 0.05
@@ -121,7 +139,9 @@ CLAIMS = {
         len(s["result"].when) == 2 and abs(s["result"].locations - [80, 160]).max() < 12
     ),
     "sensors/plot_when": lambda s: (
-        s["result"].pvalue < 0.05 and 1983 < s["result"].when < 1987 and s["after"].std() < 0.7 * s["before"].std()
+        s["result"].pvalue < 0.05
+        and 1983 < s["result"].when < 1987
+        and s["after"].std() < 0.7 * s["before"].std()
     ),
 }
 
@@ -142,9 +162,13 @@ def test_what_scripts_claim_is_so_and_pictures_can_be_read_small(script, monkeyp
         width, height = figure.get_size_inches()
         assert width / height == pytest.approx(THUMBNAIL[0] / THUMBNAIL[1], rel=0.01)
         for ax in figure.axes:
-            assert ax.get_title() or (ax.get_xlabel() and (ax.get_ylabel() or len(ax.get_yticklabels())))
+            assert ax.get_title() or (
+                ax.get_xlabel() and (ax.get_ylabel() or len(ax.get_yticklabels()))
+            )
         texts = [
-            text for text in figure.findobj(matplotlib.text.Text) if text.get_visible() and text.get_text().strip()
+            text
+            for text in figure.findobj(matplotlib.text.Text)
+            if text.get_visible() and text.get_text().strip()
         ]
         letters = min(text.get_fontsize() for text in texts) / 72 * THUMBNAIL[0] / width
         assert letters >= 8.5, f"letters are {letters:.1f} pixels high in the thumbnail"
@@ -166,6 +190,10 @@ def test_notebooks_run_from_top_to_bottom(script, tmp_path, monkeypatch):
         names = {"__name__": "__main__"}
         for number, cell in enumerate(cells):
             if cell["cell_type"] == "code":
-                exec(compile("".join(cell["source"]), f"<cell {number} of {script}>", "exec"), names)
+                exec(
+                    compile("".join(cell["source"]), f"<cell {number} of {script}>", "exec"), names
+                )
         plt.close("all")
-    assert sorted(path.name for path in tmp_path.iterdir()) == [f"{copy.stem}.ipynb", copy.name], "leaves files behind"
+    assert sorted(path.name for path in tmp_path.iterdir()) == [f"{copy.stem}.ipynb", copy.name], (
+        "leaves files behind"
+    )

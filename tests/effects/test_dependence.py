@@ -19,7 +19,9 @@ Y = X[:, :1] ** 2 + 0.5 * RNG.normal(size=(SIZE, 1))
 LEFT, RIGHT = KernelFeatures(Gaussian(1.5), X), KernelFeatures(Gaussian(0.8), Y)
 
 
-@pytest.mark.parametrize("change", [lambda gram: gram, by_coordinates], ids=["dense", "coordinates"])
+@pytest.mark.parametrize(
+    "change", [lambda gram: gram, by_coordinates], ids=["dense", "coordinates"]
+)
 def test_value_and_variance_are_those_of_loops(change):
     estimate = dependence(change(LEFT), change(RIGHT))
     assert estimate.value == pytest.approx(naive.correlation(LEFT.values, RIGHT.values), rel=1e-10)
@@ -41,7 +43,9 @@ def centred(features):
     return Features(features.values - naive.margins(features.values), False)
 
 
-@pytest.mark.parametrize("change", [lambda gram: gram, by_coordinates], ids=["dense", "coordinates"])
+@pytest.mark.parametrize(
+    "change", [lambda gram: gram, by_coordinates], ids=["dense", "coordinates"]
+)
 def test_of_groups_pairs_of_different_ones_are_compared(change):
     """Value, jackknife and variance under independence by loops; groups in any order, of any sizes."""
     grams = [centred(gram).values for gram in (LEFT, RIGHT)]
@@ -50,13 +54,21 @@ def test_of_groups_pairs_of_different_ones_are_compared(change):
     left = []
     for k in range(6):
         keep = np.flatnonzero(k != GROUPS)
-        left.append(naive.correlation_of_groups(*(gram[np.ix_(keep, keep)] for gram in grams), GROUPS[keep]))
-    assert estimate.jackknife == pytest.approx(naive.jackknife(left), rel=1e-8) and estimate.units == 6
+        left.append(
+            naive.correlation_of_groups(*(gram[np.ix_(keep, keep)] for gram in grams), GROUPS[keep])
+        )
+    assert (
+        estimate.jackknife == pytest.approx(naive.jackknife(left), rel=1e-8) and estimate.units == 6
+    )
     expected = naive.noise_of_groups(*grams, GROUPS)
     assert estimate.second == pytest.approx(max(expected, 2.0 / (SIZE * (SIZE - 3.0))), rel=1e-9)
     alone = dependence(centred(LEFT), centred(RIGHT), np.arange(SIZE)[::-1])
-    assert alone.value == pytest.approx(dependence(LEFT, RIGHT).value, rel=1e-9)  # groups of one pair are no groups
-    assert hsic(centred(LEFT), centred(RIGHT), np.arange(SIZE))[0] == pytest.approx(hsic(LEFT, RIGHT)[0])
+    assert alone.value == pytest.approx(
+        dependence(LEFT, RIGHT).value, rel=1e-9
+    )  # groups of one pair are no groups
+    assert hsic(centred(LEFT), centred(RIGHT), np.arange(SIZE))[0] == pytest.approx(
+        hsic(LEFT, RIGHT)[0]
+    )
 
 
 def test_some_groups_stand_for_all(monkeypatch):
@@ -66,11 +78,17 @@ def test_some_groups_stand_for_all(monkeypatch):
     pair = [centred(KernelFeatures(Linear(), rng.normal(size=(39, 1)))) for _ in range(2)]
     x, y = (gram.dense().values for gram in pair)
     some = codes % 2 == 0
-    sums = np.add.reduceat(np.add.reduceat((x * y)[np.ix_(some, some)], np.arange(0, 21, 3)), np.arange(0, 21, 3), 1)
-    expected = 2.0 / 39.0**4 * 13.0 / 10.0 * (np.square(sums).sum() - np.square(np.diagonal(sums)).sum())
+    sums = np.add.reduceat(
+        np.add.reduceat((x * y)[np.ix_(some, some)], np.arange(0, 21, 3)), np.arange(0, 21, 3), 1
+    )
+    expected = (
+        2.0 / 39.0**4 * 13.0 / 10.0 * (np.square(sums).sum() - np.square(np.diagonal(sums)).sum())
+    )
     for both, most in ((pair, 7), ([gram.dense() for gram in pair], 21.5**2)):
         monkeypatch.setattr(module, "_MOST_PRODUCTS", most)
-        assert noise_of_groups(*both, codes) == pytest.approx(expected * (13.0 * 12.0) / (7.0 * 6.0), rel=1e-9)
+        assert noise_of_groups(*both, codes) == pytest.approx(
+            expected * (13.0 * 12.0) / (7.0 * 6.0), rel=1e-9
+        )
 
 
 @pytest.mark.ci
@@ -82,15 +100,22 @@ def test_intervals_of_groups_cover(kernel):
         hits, length = 0, []
         for seed in range(200):
             rng = np.random.default_rng(seed)
-            x, y = (own**0.5 * rng.normal(size=15)[codes] + (1.0 - own) ** 0.5 * rng.normal(size=60) for _ in range(2))
+            x, y = (
+                own**0.5 * rng.normal(size=15)[codes] + (1.0 - own) ** 0.5 * rng.normal(size=60)
+                for _ in range(2)
+            )
             made = Gaussian(1.0) if kernel == "gaussian" else Linear()
-            estimate = dependence(*(centred(KernelFeatures(made, sample[:, None])) for sample in (x, y)), codes)
+            estimate = dependence(
+                *(centred(KernelFeatures(made, sample[:, None])) for sample in (x, y)), codes
+            )
             low, high = estimate.interval(0.95)
             hits += low <= 0.0
             length.append(high - low)
         covered.append(hits / 200)
         lengths.append(np.median(length))
-    assert min(covered) > 0.88  # an interval that covers in 93 % of data sets is below that once in a hundred
+    assert (
+        min(covered) > 0.88
+    )  # an interval that covers in 93 % of data sets is below that once in a hundred
     assert lengths[0] < 0.4 * lengths[1]
 
 
@@ -100,11 +125,16 @@ def test_of_a_variable_without_variance_there_is_none():
         rare, y = np.zeros((n, 1)), np.random.default_rng(n).normal(size=(n, 1))
         for ones in (1, 2):
             rare[ones] = 1.0
-            data = [Batches([column[: n // 2], column[n // 2 :]]) if batches else column for column in (rare, y)]
+            data = [
+                Batches([column[: n // 2], column[n // 2 :]]) if batches else column
+                for column in (rare, y)
+            ]
             effect = independence_test(
                 *data, n_resamples=0, **({"gram": "rff", "rank": 30} if batches else {})
             ).effect()
-            assert np.isnan(effect.dependence_interval).all() and np.isnan(effect.dependence) == (ones == 1)
+            assert np.isnan(effect.dependence_interval).all() and np.isnan(effect.dependence) == (
+                ones == 1
+            )
             assert "A variable hardly varies" in effect.notes[0]
 
 
@@ -129,14 +159,26 @@ def test_sums_by_group_give_the_same():
     z, w = (np.hstack([rows, np.square(rows).sum(axis=1, keepdims=True)]) for rows in (left, right))
     each = [np.flatnonzero(groups == g) for g in range(6)]
     n, xy, xx, yy, x, y = zip(
-        *((len(k), z[k].T @ w[k], z[k].T @ z[k], w[k].T @ w[k], z[k].sum(axis=0), w[k].sum(axis=0)) for k in each),
+        *(
+            (
+                len(k),
+                z[k].T @ w[k],
+                z[k].T @ z[k],
+                w[k].T @ w[k],
+                z[k].sum(axis=0),
+                w[k].sum(axis=0),
+            )
+            for k in each
+        ),
         strict=True,
     )
     estimate = dependence_in_groups(PairSums(*map(np.array, (n, xy, xx, yy, x, y))))
     without = []
     for k in range(6):
         keep = np.flatnonzero(groups != k)
-        without.append(naive.correlation(*(gram.values[np.ix_(keep, keep)] for gram in (LEFT, RIGHT))))
+        without.append(
+            naive.correlation(*(gram.values[np.ix_(keep, keep)] for gram in (LEFT, RIGHT)))
+        )
     assert estimate.value == pytest.approx(naive.correlation(LEFT.values, RIGHT.values), rel=1e-8)
     assert estimate.jackknife == pytest.approx(naive.jackknife(without), rel=1e-6)
     assert estimate.second == pytest.approx(2.0 / (SIZE * (SIZE - 3))) and estimate.units == 6
@@ -156,7 +198,9 @@ EQUAL = {
 def test_equal_variables_may_differ_in_as_many_rows_as_a_binomial_of_fifty_allows(variable):
     """None of 50 pairs differs: up to 7.1% may.  Where pairs are exchanged at random, only different rows show."""
     values = EQUAL[variable]
-    effect = independence_test(values, values, kernel_x="linear", kernel_y="linear", n_resamples=0).effect()
+    effect = independence_test(
+        values, values, kernel_x="linear", kernel_y="linear", n_resamples=0
+    ).effect()
     low, high = effect.dependence_interval
     differing = 1.0 - 0.025 ** (1.0 / 50.0)
     shares = np.unique(values, return_counts=True)[1] / 50.0

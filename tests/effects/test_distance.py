@@ -43,7 +43,12 @@ def test_value_and_variance_are_those_of_loops(route, design, relative, which):
 
     def share(rows):
         first = int((rows < m).sum())
-        own = {(i, j) for i in range(len(rows)) for j in range(len(rows)) if units[rows[i]] == units[rows[j]]}
+        own = {
+            (i, j)
+            for i in range(len(rows))
+            for j in range(len(rows))
+            if units[rows[i]] == units[rows[j]]
+        }
         equal = np.full(first, 1.0 / first), np.full(len(rows) - first, 1.0 / (len(rows) - first))
         return naive.shares(gram[np.ix_(rows, rows)], *equal, own)[which]
 
@@ -53,12 +58,20 @@ def test_value_and_variance_are_those_of_loops(route, design, relative, which):
     expected = sum(naive.jackknife(part) for part in (left[:split], left[split:]) if part)
     assert estimate.jackknife == pytest.approx(expected, rel=1e-8) and estimate.units == split
     if relative == NORMS:
-        means = (units + (units.max() + 1) * (np.arange(m + n) >= m) == np.arange(2 * units.max() + 2)[:, None]) * 1.0
+        means = (
+            units + (units.max() + 1) * (np.arange(m + n) >= m)
+            == np.arange(2 * units.max() + 2)[:, None]
+        ) * 1.0
         means = means[means.any(axis=1)] / means.sum(axis=1)[means.any(axis=1), None]
-        points, size = means @ gram @ means.T, [np.bincount(units[:m]), np.bincount(units[m:])[units[m:].min() :]]
+        points, size = (
+            means @ gram @ means.T,
+            [np.bincount(units[:m]), np.bincount(units[m:])[units[m:].min() :]],
+        )
         x, y = points[:split, :split], points[split:, split:]
         p, q = (counts / counts.sum() for counts in size)
-        scale = sum((w @ block @ w - w**2 @ np.diag(block)) / (1.0 - w @ w) for w, block in ((p, x), (q, y)))
+        scale = sum(
+            (w @ block @ w - w**2 @ np.diag(block)) / (1.0 - w @ w) for w, block in ((p, x), (q, y))
+        )
         second = naive.second_order(points, p, q)
         if design == "pairs":
             apart = x + y - points[:split, split:] - points[split:, :split]
@@ -76,9 +89,14 @@ def test_blocks_count_as_if_both_samples_had_them_in_the_same_shares(route):
     assert weights[blocks >= 2].sum() == 0.0 and weights.sum() == pytest.approx(2.0)
     # one block that is far away, and in one sample more often, is no difference
     labels = np.repeat([0, 1, 0, 1], [30, 10, 10, 30])
-    features = CHANGES[route](KernelFeatures(Gaussian(5.0), 50.0 * labels[:, None] + RNG.normal(size=(80, 1))))
+    features = CHANGES[route](
+        KernelFeatures(Gaussian(5.0), 50.0 * labels[:, None] + RNG.normal(size=(80, 1)))
+    )
     assert distance(features, pair_of(40, 40), NORMS).value > 0.2
-    estimate, gram = distance(features, pair_of(40, 40, blocks=labels), NORMS), features.dense().values
+    estimate, gram = (
+        distance(features, pair_of(40, 40, blocks=labels), NORMS),
+        features.dense().values,
+    )
     samples = [
         [np.flatnonzero(labels[:40] == k) for k in (0, 1)],
         [40 + np.flatnonzero(labels[40:] == k) for k in (0, 1)],
@@ -90,8 +108,12 @@ def test_blocks_count_as_if_both_samples_had_them_in_the_same_shares(route):
         norms.append(0.25 * sum(means) + 0.5 * gram[np.ix_(*parts)].mean())
     cross = 0.25 * sum(gram[np.ix_(*rows)].mean() for rows in zip(*samples, strict=True))
     expected = 1.0 - 2.0 * cross / sum(norms)
-    assert estimate.value == pytest.approx(expected, rel=1e-6, abs=1e-9) and abs(estimate.value) < 0.02
-    assert np.isnan(distance(features, pair_of(40, 40, blocks=np.tile(np.arange(40), 2)), NORMS).interval(0.95)).all()
+    assert (
+        estimate.value == pytest.approx(expected, rel=1e-6, abs=1e-9) and abs(estimate.value) < 0.02
+    )
+    assert np.isnan(
+        distance(features, pair_of(40, 40, blocks=np.tile(np.arange(40), 2)), NORMS).interval(0.95)
+    ).all()
 
 
 # --- the interval -----------------------------------------------------------------------------------------------
@@ -102,7 +124,9 @@ def test_limits_are_as_many_standard_deviations_away_as_the_confidence_says():
     low, high = estimate.interval(0.9)
     slope = (0.004 - 0.001 + 0.001) / (0.12 + np.sqrt(0.001))
     for limit in (low, high):
-        assert abs(limit - 0.12) / np.sqrt(0.0005 + slope * limit) == pytest.approx(stats.t.ppf(0.95, 29))
+        assert abs(limit - 0.12) / np.sqrt(0.0005 + slope * limit) == pytest.approx(
+            stats.t.ppf(0.95, 29)
+        )
     assert estimate.interval(0.99)[0] < low < 0.12 < high < estimate.interval(0.99)[1]
     assert estimate.below(high)[1] == pytest.approx(0.05)
 
@@ -124,12 +148,19 @@ def test_distances_within_blocks_vary_as_their_variance_says(blocks):
     count, m, n = blocks
     rng, estimates = np.random.default_rng(0), []
     cells = np.concatenate([np.repeat(np.arange(count), m), np.repeat(np.arange(count), n)])
-    pair, shift = pair_of(count * m, count * n, blocks=cells), 1.5 * (np.arange(count * (m + n)) >= count * m)
+    pair, shift = (
+        pair_of(count * m, count * n, blocks=cells),
+        1.5 * (np.arange(count * (m + n)) >= count * m),
+    )
     for _ in range(300):
         z = rng.normal(size=cells.size) + shift
         estimates.append(distance(KernelFeatures(Gaussian(1.0), z[:, None]), pair, NORMS))
     spread = np.var([estimate.value for estimate in estimates])
-    assert 0.75 < np.mean([max(each.jackknife - each.second, each.second) for each in estimates]) / spread < 1.6
+    assert (
+        0.75
+        < np.mean([max(each.jackknife - each.second, each.second) for each in estimates]) / spread
+        < 1.6
+    )
 
 
 # --- near 1 -----------------------------------------------------------------------------------------------------

@@ -51,7 +51,10 @@ def test_by_every_route_and_design():
         {"blocks": (np.arange(30) % 3, np.arange(30) % 3)},
     ):
         effect = two_sample_test(X[:30], Y, **options, **FEW).effect()
-        assert 0.5 < effect.auc < 1.0 and effect.distance_interval[0] <= effect.distance <= effect.distance_interval[1]
+        assert (
+            0.5 < effect.auc < 1.0
+            and effect.distance_interval[0] <= effect.distance <= effect.distance_interval[1]
+        )
         if "kernel" not in options:
             assert effect.distance == pytest.approx(plain.distance, abs=0.05)
             assert effect.auc == pytest.approx(plain.auc, abs=0.1)
@@ -61,7 +64,9 @@ def test_by_every_route_and_design():
 def test_dependence_says_what_its_interval_regards():
     groups = independence_test(X, V, groups=np.arange(40) // 2, **FEW).effect()
     assert not np.isnan(groups.dependence_interval).any()
-    three = independence_test(X, V, groups=np.repeat(np.arange(3), [14, 13, 13]), n_resamples=0).effect()
+    three = independence_test(
+        X, V, groups=np.repeat(np.arange(3), [14, 13, 13]), n_resamples=0
+    ).effect()
     assert np.isnan(three.dependence) and "from pairs of 4 different groups" in three.notes[1]
     shifted = independence_test(X, V, block_length="whole", **FEW).effect()
     assert np.isnan(shifted.dependence_interval).all() and "no interval" in shifted.notes[0]
@@ -87,11 +92,17 @@ def test_shares_of_columns_have_their_names():
     import pandas as pd
 
     first, second = (
-        pd.DataFrame(values, columns=["height", "weight"]) for values in (X, Y * [1.0, 0.0] + X[:30] * [0.0, 1.0])
+        pd.DataFrame(values, columns=["height", "weight"])
+        for values in (X, Y * [1.0, 0.0] + X[:30] * [0.0, 1.0])
     )
     effect = two_sample_test(first, second, **FEW).effect(columns=True)
-    assert list(effect.shares) == ["height", "weight"] and effect.shares["height"] > 0.5 > effect.shares["weight"]
-    assert effect.lines()[-1].endswith(f"lowers the statistic by {effect.shares['height']:.0%} (height).")
+    assert (
+        list(effect.shares) == ["height", "weight"]
+        and effect.shares["height"] > 0.5 > effect.shares["weight"]
+    )
+    assert effect.lines()[-1].endswith(
+        f"lowers the statistic by {effect.shares['height']:.0%} (height)."
+    )
 
 
 def test_the_seed_is_obeyed_and_the_confidence_kept():
@@ -111,18 +122,26 @@ def test_combinations_say_which_member_a_distance_is_of():
     assert "largest weight" in effect.notes[-1] and "Gaussian" in effect.notes[-1]
     alone = two_sample_test(X, Y, bandwidth="2 * median", **FEW).effect()
     assert effect.distance == pytest.approx(alone.distance, rel=1e-6) and effect.auc != alone.auc
-    several = two_sample_test(X, Y, estimator=["kme", "fkmse"], bandwidth=["median", "0.5 * median"], **FEW).effect()
+    several = two_sample_test(
+        X, Y, estimator=["kme", "fkmse"], bandwidth=["median", "0.5 * median"], **FEW
+    ).effect()
     assert several.auc > 0.7
 
 
 def test_few_and_constant_data_claim_nothing():
     few = two_sample_test(X[:4], Y[:6], **FEW).effect()
     assert np.isnan([few.auc, *few.auc_interval, *few.distance_interval]).all()
-    assert "4 independent observations" in few.notes[0] and "was not estimated" in str(few.summary())
+    assert "4 independent observations" in few.notes[0] and "was not estimated" in str(
+        few.summary()
+    )
     some = two_sample_test(X[:12], Y, **FEW).effect()
     assert not np.isnan(some.auc_interval).any() and "12 independent observations" in some.notes[0]
     same = two_sample_test(np.ones(20), np.ones(20), bandwidth=1.0, **FEW).effect()
-    assert same.auc == 0.5 and np.isnan(same.auc_interval).all() and np.isnan(same.distance_interval).all()
+    assert (
+        same.auc == 0.5
+        and np.isnan(same.auc_interval).all()
+        and np.isnan(same.distance_interval).all()
+    )
 
 
 def rare(effect, beginnings=("Few rows differ", "Few groups differ", "In few rows (")):
@@ -145,7 +164,9 @@ def test_rare_rows_have_a_note():
     many = np.repeat([1.0, 0.0], [60, 240])  # in groups of ten
     groups = np.arange(300) // 10, 100 + np.arange(300) // 10
     effect = two_sample_test(many, many, groups=groups, bandwidth=1.0, **FEW).effect()
-    assert rare(effect)[0].startswith("Few groups differ from the most common row (6 of X, 6 of Y). ")
+    assert rare(effect)[0].startswith(
+        "Few groups differ from the most common row (6 of X, 6 of Y). "
+    )
     x, y = np.repeat([1.0, 0.0], [20, 180]), np.repeat([0.0, 1.0, 0.0], [15, 20, 165])
     few, enough = (independence_test(x, other, **FEW).effect() for other in (y, x))
     assert "(5 in both variables)" in rare(few)[0] and not rare(enough)
@@ -161,12 +182,16 @@ def test_with_the_note_equivalence_is_shown_too_often_and_without_it_is_not():
         chances = {True: [0.0, 0.0], False: [0.0, 0.0]}
         for ones in range(1, 30):
             x = np.repeat([1.0, 0.0], [ones, 50 - ones])
-            result = equivalence_test(x, np.zeros(50), margin=margin, measure="distance", bandwidth=1.0, rng=0)
+            result = equivalence_test(
+                x, np.zeros(50), margin=margin, measure="distance", bandwidth=1.0, rng=0
+            )
             entry, chance = chances[bool(rare(result))], stats.binom(50, share).pmf(ones)
             entry[0] += chance
             entry[1] += chance * result.reject()
         assert chances[False][1] <= 0.05 * chances[False][0]
-        assert chances[True][1] / sum(sums[0] for sums in chances.values()) == pytest.approx(level, abs=0.005)
+        assert chances[True][1] / sum(sums[0] for sums in chances.values()) == pytest.approx(
+            level, abs=0.005
+        )
 
 
 def test_effects_do_not_depend_on_units_or_the_order_of_rows():
@@ -200,20 +225,34 @@ def test_a_wide_bandwidth_leaves_the_interval_its_digits():
 
 def test_messages():
     half = (np.full(len(X), 0.5), np.full(len(Y), 0.5))
-    by_chance = two_sample_test(X, Y, covariates=(X[:, 0] ** 2, Y[:, 0] ** 2), propensity=half, **FEW)
+    by_chance = two_sample_test(
+        X, Y, covariates=(X[:, 0] ** 2, Y[:, 0] ** 2), propensity=half, **FEW
+    )
     two, pair = two_sample_test(X, Y, **FEW), independence_test(X, V, **FEW)
     for call, words in (
-        (joint_independence_test(X[:, 0], X[:, 1], V, **FEW).effect, "test the variables two by two"),
-        (permutation_test(lambda row: float(row[:3].sum()), (10, 9), **FEW).effect, "run a kernel test"),
+        (
+            joint_independence_test(X[:, 0], X[:, 1], V, **FEW).effect,
+            "test the variables two by two",
+        ),
+        (
+            permutation_test(lambda row: float(row[:3].sum()), (10, 9), **FEW).effect,
+            "run a kernel test",
+        ),
         (change_point_test(X, **FEW).effect, "the cut was chosen by the data"),
         (independence_test(X[:, 0], X[:, 1], given=V, **FEW).effect, "two variables given others"),
         (by_chance.effect, "propensity"),
-        (two_sample_test([1.0, np.nan], [2.0, 3.0], nan_policy="propagate").effect, "does not hold its data"),
+        (
+            two_sample_test([1.0, np.nan], [2.0, 3.0], nan_policy="propagate").effect,
+            "does not hold its data",
+        ),
         (pickle.loads(pickle.dumps(pair)).effect, "was pickled without its data"),
         (lambda: k_sample_test(X, Y, X, **FEW).effect(columns=True), "columns=True"),
         (lambda: pair.effect(columns=True), "columns=True"),
         (lambda: pair.effect(folds=5), "folds="),
-        (lambda: two_sample_test(X, Y, estimator="auto", **FEW).effect(columns=True), "columns=True"),
+        (
+            lambda: two_sample_test(X, Y, estimator="auto", **FEW).effect(columns=True),
+            "columns=True",
+        ),
         (lambda: two.effect(confidence=1.0), "confidence"),
         (lambda: two.effect(folds=1), "folds"),
     ):

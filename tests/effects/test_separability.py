@@ -51,7 +51,9 @@ def test_scores_are_those_of_functions_fitted_to_the_other_folds(estimator, tuni
     scores = CrossFit(estimator, KERNEL, DENSE, Z, tuning).scores(SECOND, FOLDS)
     for k in range(4):
         rest, held = k != FOLDS, k == FOLDS
-        first, second = estimates_of(estimator, KERNEL, [Z[rest & ~SECOND], Z[rest & SECOND]], tuning)
+        first, second = estimates_of(
+            estimator, KERNEL, [Z[rest & ~SECOND], Z[rest & SECOND]], tuning
+        )
         expected = first.embedding(Z[held]) - second.embedding(Z[held])
         np.testing.assert_allclose(scores[held], expected, rtol=1e-6, atol=1e-9)
     if estimator.by_coordinates:
@@ -65,10 +67,15 @@ def test_rows_with_one_value_have_one_score(kernel):
     rng = np.random.default_rng(12)
     x, y = ((rng.random((n, 1)) < 0.5).astype(float) for n in (40, 47))
     options = {"estimator": "auto"} if kernel == "auto" else {"kernel": kernel}
-    test = two_sample_test(x, y, scale="sd", rng=0, n_resamples=99 if options.get("estimator") else 0, **options)
+    test = two_sample_test(
+        x, y, scale="sd", rng=0, n_resamples=99 if options.get("estimator") else 0, **options
+    )
     effect = test.effect(rng=0)
     plain = two_sample_test(x, y, rng=0, n_resamples=0).effect(rng=0)
-    assert (effect.auc, effect.auc_interval) == (pytest.approx(plain.auc), pytest.approx(plain.auc_interval, abs=1e-3))
+    assert (effect.auc, effect.auc_interval) == (
+        pytest.approx(plain.auc),
+        pytest.approx(plain.auc_interval, abs=1e-3),
+    )
     assert abs(effect.auc - 0.5) < 0.5 * abs(x.mean() - y.mean()) + 0.02
 
 
@@ -119,26 +126,38 @@ def test_functions_are_added_up_in_units_of_their_own_by_the_evidence_for_each()
     evidence = [np.array([1.0, 2.0, -1.0, 0.0]), np.array([3.0, -1.0, -2.0, 1.0])]
     combined = combine_scores(list(zip(scores, evidence, strict=True)), FOLDS)
     np.testing.assert_allclose(
-        combine_scores([(1e6 * scores[0], evidence[0]), (1e-3 * scores[1], evidence[1])], FOLDS), combined, rtol=1e-9
+        combine_scores([(1e6 * scores[0], evidence[0]), (1e-3 * scores[1], evidence[1])], FOLDS),
+        combined,
+        rtol=1e-9,
     )
     expected = np.empty(M + N)
     for k, weights in enumerate([(1.0, 9.0), (4.0, 0.0), (1.0, 1.0), (0.0, 1.0)]):
         held = k == FOLDS
-        expected[held] = sum(w * score[held] / score[held].std() for w, score in zip(weights, scores, strict=True))
+        expected[held] = sum(
+            w * score[held] / score[held].std() for w, score in zip(weights, scores, strict=True)
+        )
     np.testing.assert_allclose(combined, expected)
-    np.testing.assert_allclose(combine_scores([(np.ones(M + N), np.ones(4))], FOLDS), 0.0, atol=1e-12)
+    np.testing.assert_allclose(
+        combine_scores([(np.ones(M + N), np.ones(4))], FOLDS), 0.0, atol=1e-12
+    )
 
 
-@pytest.mark.parametrize("change", [lambda features: features, by_coordinates], ids=["dense", "coordinates"])
+@pytest.mark.parametrize(
+    "change", [lambda features: features, by_coordinates], ids=["dense", "coordinates"]
+)
 def test_evidence_is_the_distance_in_the_rows_of_the_other_folds(change):
     evidence = CrossFit(KME(), KERNEL, change(DENSE), Z, "fixed").evidence(SECOND, FOLDS)
     gram = DENSE.values
     for k in range(4):
         x, y = (np.flatnonzero((k != FOLDS) & part) for part in (~SECOND, SECOND))
         own = [gram[np.ix_(r, r)] for r in (x, y)]
-        squared = sum((block.sum() - np.trace(block)) / (len(block) * (len(block) - 1)) for block in own)
+        squared = sum(
+            (block.sum() - np.trace(block)) / (len(block) * (len(block) - 1)) for block in own
+        )
         squared -= 2.0 * gram[np.ix_(x, y)].mean()
-        assert evidence[k] == pytest.approx(squared / np.sqrt(naive_effects.u_product(gram, gram)), rel=1e-8)
+        assert evidence[k] == pytest.approx(
+            squared / np.sqrt(naive_effects.u_product(gram, gram)), rel=1e-8
+        )
 
 
 @pytest.mark.parametrize("pairs", [False, True])
@@ -153,7 +172,11 @@ def test_areas_and_their_variance_are_those_of_loops(pairs):
     assert area.value == pytest.approx(naive_effects.area(*given)[0])
     assert area.variance == pytest.approx(naive_effects.area_variance(*given))
     won, compared, _ = comparisons(scores, second, strata)
-    assert compared[~second].sum() == compared[second].sum() == naive_effects.area(scores, second, strata)[1]
+    assert (
+        compared[~second].sum()
+        == compared[second].sum()
+        == naive_effects.area(scores, second, strata)[1]
+    )
     assert won.sum() == pytest.approx(compared[second].sum())
 
 
@@ -225,7 +248,9 @@ def test_ratios_of_widths_of_many_smooth_values_have_the_length_of_the_delta_met
 def test_numbers_far_from_zero_lose_no_digits(shift):
     units = RowUnits.rows((14, 11))
     for effect in (larger, ratio_of_widths):
-        assert effect(X + shift, Y + shift, units, 0.95) == pytest.approx(effect(X, Y, units, 0.95), rel=1e-5)
+        assert effect(X + shift, Y + shift, units, 0.95) == pytest.approx(
+            effect(X, Y, units, 0.95), rel=1e-5
+        )
 
 
 @pytest.mark.parametrize(
@@ -237,21 +262,29 @@ def test_numbers_far_from_zero_lose_no_digits(shift):
     ],
 )
 def test_nothing_is_claimed_where_there_is_too_little(x, y, estimated):
-    estimate, low, high = ratio_of_widths(np.array(x), np.array(y), RowUnits.rows((len(x), len(y))), 0.95)
+    estimate, low, high = ratio_of_widths(
+        np.array(x), np.array(y), RowUnits.rows((len(x), len(y))), 0.95
+    )
     assert math.isnan(low) and math.isnan(high) and math.isnan(estimate) != estimated
 
 
 def test_a_constant_column_in_one_table_has_a_location_and_no_ratio():
     x, y, units = np.full(12, 2.0), DRAWS.normal(size=12), RowUnits.rows((12, 12))
-    assert math.isfinite(larger(x, y, units, 0.95)[1]) and math.isnan(ratio_of_widths(x, y, units, 0.95)[0])
+    assert math.isfinite(larger(x, y, units, 0.95)[1]) and math.isnan(
+        ratio_of_widths(x, y, units, 0.95)[0]
+    )
 
 
 def test_samples_apart_have_an_interval_that_ends_at_one():
-    estimate, low, high = larger(np.arange(20.0), 100.0 + np.arange(20.0), RowUnits.rows((20, 20)), 0.95)
+    estimate, low, high = larger(
+        np.arange(20.0), 100.0 + np.arange(20.0), RowUnits.rows((20, 20)), 0.95
+    )
     assert estimate == high == 1.0 and 0.7 < low < 1.0
 
 
-@pytest.mark.parametrize("counts", [(3, 10, 9, 12), (0, 8, 0, 9), (8, 8, 0, 9), (50, 200, 80, 210), (1, 1, 0, 1)])
+@pytest.mark.parametrize(
+    "counts", [(3, 10, 9, 12), (0, 8, 0, 9), (8, 8, 0, 9), (50, 200, 80, 210), (1, 1, 0, 1)]
+)
 def test_shares_of_rows_have_newcombes_interval(counts):
     a, m, b, n = counts
     is_so = np.concatenate([np.arange(m) < a, np.arange(n) < b])
@@ -265,16 +298,24 @@ def test_shares_of_pairs_have_newcombes_interval(seed):
     rng = np.random.default_rng(seed)
     x = rng.random(30) < 0.4
     y = np.where(rng.random(30) < 0.6, x, rng.random(30) < 0.6)
-    interval = difference_of_shares(np.concatenate([x, y]), RowUnits.rows((30, 30), paired=True), 0.95)
-    assert interval == pytest.approx(naive_closer.paired_shares(x.astype(int), y.astype(int), 0.95), abs=1e-12)
+    interval = difference_of_shares(
+        np.concatenate([x, y]), RowUnits.rows((30, 30), paired=True), 0.95
+    )
+    assert interval == pytest.approx(
+        naive_closer.paired_shares(x.astype(int), y.astype(int), 0.95), abs=1e-12
+    )
 
 
 def test_groups_of_equal_rows_count_once():
     x, y = DRAWS.random(20) < 0.3, DRAWS.random(30) < 0.6
     single = difference_of_shares(np.concatenate([x, y]), RowUnits.rows((20, 30)), 0.95)
     codes = np.concatenate([np.repeat(np.arange(20), 4), 20 + np.repeat(np.arange(30), 4)])
-    grouped = difference_of_shares(np.concatenate([x.repeat(4), y.repeat(4)]), RowUnits((80, 120), codes), 0.95)
-    free = difference_of_shares(np.concatenate([x.repeat(4), y.repeat(4)]), RowUnits.rows((80, 120)), 0.95)
+    grouped = difference_of_shares(
+        np.concatenate([x.repeat(4), y.repeat(4)]), RowUnits((80, 120), codes), 0.95
+    )
+    free = difference_of_shares(
+        np.concatenate([x.repeat(4), y.repeat(4)]), RowUnits.rows((80, 120)), 0.95
+    )
     assert grouped[0] == pytest.approx(single[0])
     assert grouped[2] - grouped[1] == pytest.approx(single[2] - single[1], rel=0.05)
     assert free[2] - free[1] < 0.6 * (grouped[2] - grouped[1])
@@ -282,9 +323,13 @@ def test_groups_of_equal_rows_count_once():
 
 def test_few_groups_and_empty_tables_have_no_interval():
     codes = np.array([0] * 5 + [1] * 5 + [2] * 10)
-    estimate, low, high = difference_of_shares(np.arange(20) % 3 == 0, RowUnits((10, 10), codes), 0.95)
+    estimate, low, high = difference_of_shares(
+        np.arange(20) % 3 == 0, RowUnits((10, 10), codes), 0.95
+    )
     assert math.isfinite(estimate) and math.isnan(low) and math.isnan(high)
-    assert all(map(math.isnan, difference_of_shares(np.ones(4, dtype=bool), RowUnits.rows((4, 0)), 0.95)))
+    assert all(
+        map(math.isnan, difference_of_shares(np.ones(4, dtype=bool), RowUnits.rows((4, 0)), 0.95))
+    )
 
 
 @pytest.mark.ci
@@ -313,7 +358,8 @@ def test_intervals_of_pairs_and_groups_cover_where_those_of_rows_do_not():
         shared = rng.normal(size=20)
         x, y = (shared + 0.3 * rng.normal(size=20) for _ in range(2))
         paired, free = (
-            larger(x, y, units, 0.95) for units in (RowUnits.rows((20, 20), paired=True), RowUnits.rows((20, 20)))
+            larger(x, y, units, 0.95)
+            for units in (RowUnits.rows((20, 20), paired=True), RowUnits.rows((20, 20)))
         )
         hits[0] += paired[1] <= 0.5 <= paired[2]
         lengths += paired[2] - paired[1], free[2] - free[1]

@@ -55,7 +55,13 @@ TUNED = [
     *((FKMSE(loo=loo), partial(naive.fkmse, loo=loo)) for loo in ("deletion", "averaged", "paper")),
     *(
         (IteratedTikhonov(t=t, loo=loo), partial(naive.iterated_tikhonov, t=t, loo=loo))
-        for t, loo in ((1, "deletion"), (2, "deletion"), (3, "deletion"), (1, "paper"), (3, "paper"))
+        for t, loo in (
+            (1, "deletion"),
+            (2, "deletion"),
+            (3, "deletion"),
+            (1, "paper"),
+            (3, "paper"),
+        )
     ),
     *((Landweber(loo=loo), partial(naive.landweber, loo=loo)) for loo in ("deletion", "paper")),
     (Landweber(max_iter=7), partial(naive.landweber, max_iter=7)),
@@ -70,11 +76,21 @@ FIXED = [
     (SKMSE(alpha=0.3), partial(naive.skmse, alpha=0.3)),
     (SKMSE(decay=(0.7, 1.5)), partial(naive.skmse, decay=(0.7, 1.5))),
     *((FKMSE(lam=lam), partial(naive.fkmse, lam=lam)) for lam in (0.0, 1e-3, 0.1, 30.0, np.inf)),
-    *((FKMSE(lam_cov=lam), partial(naive.fkmse, lam_cov=lam)) for lam in (0.0, 1e-4, 0.2, 50.0, np.inf)),
-    *((IteratedTikhonov(lam=0.1, t=t), partial(naive.iterated_tikhonov, lam=0.1, t=t)) for t in (1, 2, 9)),
+    *(
+        (FKMSE(lam_cov=lam), partial(naive.fkmse, lam_cov=lam))
+        for lam in (0.0, 1e-4, 0.2, 50.0, np.inf)
+    ),
+    *(
+        (IteratedTikhonov(lam=0.1, t=t), partial(naive.iterated_tikhonov, lam=0.1, t=t))
+        for t in (1, 2, 9)
+    ),
     (IteratedTikhonov(lam_cov=0.3), partial(naive.iterated_tikhonov, lam_cov=0.3)),
     *((Landweber(t=t), partial(naive.landweber, t=t)) for t in (1, 2, 40)),
-    *((NuMethod(t=t, nu=nu), partial(naive.nu_method, t=t, nu=nu)) for t in (1, 2, 15) for nu in (0.5, 1.0, 2.0)),
+    *(
+        (NuMethod(t=t, nu=nu), partial(naive.nu_method, t=t, nu=nu))
+        for t in (1, 2, 15)
+        for nu in (0.5, 1.0, 2.0)
+    ),
     *((TSVD(threshold=a), partial(naive.tsvd, threshold=a)) for a in (0.0, 1e-3, 0.1, np.inf)),
 ]
 
@@ -90,7 +106,9 @@ def spectral(D, p):
     n = len(D)
     shares = np.sqrt(np.asarray(p) / np.sum(p))
     flip = shares - np.eye(n)[0]
-    H = np.eye(n) - 2 * np.outer(flip, flip) / (flip @ flip) if flip @ flip > 0 else np.eye(n)  # e_1 -> shares
+    H = (
+        np.eye(n) - 2 * np.outer(flip, flip) / (flip @ flip) if flip @ flip > 0 else np.eye(n)
+    )  # e_1 -> shares
     flip = np.full(n, n**-0.5) - np.eye(n)[0]
     U = (np.eye(n) - 2 * np.outer(flip, flip) / (flip @ flip)) @ H.T  # U' e / sqrt(n) = shares
     K = (U * D) @ U.T
@@ -129,12 +147,16 @@ def test_stacks_of_samples_by_gram_matrix_and_by_coordinates(n, m, r):
                 np.testing.assert_allclose(*means, rtol=0, atol=1e-8)
 
 
-@pytest.mark.parametrize("kind", ["gaussian", "gaussian 10-d", "linear", "duplicates", "large", "ones"])
+@pytest.mark.parametrize(
+    "kind", ["gaussian", "gaussian 10-d", "linear", "duplicates", "large", "ones"]
+)
 def test_leading_components(kind):
     for n in (2, 7, 17, 60):
         K = GRAMS[kind](n)
         D, u = naive.spectrum(K)[0], np.full(n, 1 / n)
-        for m in {m for m in (1, 2, 3, n - 1) if m < n and D[m - 1] - D[m] > 1e-6 * D[0]}:  # else they are not unique
+        for m in {
+            m for m in (1, 2, 3, n - 1) if m < n and D[m - 1] - D[m] > 1e-6 * D[0]
+        }:  # else they are not unique
             agree(TSVD(m=m).weights(K), naive.tsvd(K, m=m), f"n={n}, m={m}")
         gap = TSVD(m=n).weights(K) - u
         assert gap @ K @ gap < 1e-11 * (u @ K @ u), f"n={n}, all kept"
@@ -177,13 +199,31 @@ def test_weights_above_the_average():
 @pytest.mark.parametrize("kind", ["gaussian", "linear far", "duplicates", "large"])
 def test_no_shrinkage_is_the_plain_mean_and_full_shrinkage_zero(kind):
     K, u, inf = GRAMS[kind](9), np.full(9, 1 / 9), np.inf
-    for exact in (FKMSE(lam=0), FKMSE(lam_cov=0), IteratedTikhonov(lam=0), TSVD(threshold=0), SKMSE(alpha=0)):
+    for exact in (
+        FKMSE(lam=0),
+        FKMSE(lam_cov=0),
+        IteratedTikhonov(lam=0),
+        TSVD(threshold=0),
+        SKMSE(alpha=0),
+    ):
         np.testing.assert_array_equal(exact.weights(K), u)
     tiny = 1e-10 * np.linalg.eigvalsh(K)[-1]
-    for near in (FKMSE(lam=tiny), IteratedTikhonov(lam=tiny), Landweber(t=3_000_000), NuMethod(t=3000), TSVD(m=9)):
+    for near in (
+        FKMSE(lam=tiny),
+        IteratedTikhonov(lam=tiny),
+        Landweber(t=3_000_000),
+        NuMethod(t=3000),
+        TSVD(m=9),
+    ):
         gap = near.weights(K) - u
         assert gap @ K @ gap < 1e-6 * (u @ K @ u), near
-    for exact in (FKMSE(lam=inf), FKMSE(lam_cov=inf), IteratedTikhonov(lam=inf), TSVD(threshold=inf), SKMSE(alpha=1)):
+    for exact in (
+        FKMSE(lam=inf),
+        FKMSE(lam_cov=inf),
+        IteratedTikhonov(lam=inf),
+        TSVD(threshold=inf),
+        SKMSE(alpha=1),
+    ):
         np.testing.assert_array_equal(exact.weights(K), np.zeros(9))
     for near in (FKMSE(lam_cov=1e9), IteratedTikhonov(lam_cov=1e9), SKMSE(decay=(1e9, 0.0))):
         assert np.abs(near.weights(K)).max() < 1e-8
@@ -193,7 +233,10 @@ def test_no_shrinkage_is_the_plain_mean_and_full_shrinkage_zero(kind):
 
 
 SCORES = [
-    *((FKMSE(loo=loo), partial(naive.fkmse_scores, loo=loo)) for loo in ("deletion", "averaged", "paper")),
+    *(
+        (FKMSE(loo=loo), partial(naive.fkmse_scores, loo=loo))
+        for loo in ("deletion", "averaged", "paper")
+    ),
     (IteratedTikhonov(t=3), partial(naive.iterated_tikhonov_scores, t=3)),
     (IteratedTikhonov(t=2, loo="paper"), partial(naive.iterated_tikhonov_scores, t=2, loo="paper")),
     (Landweber(max_iter=30), naive.descent_scores),
@@ -215,7 +258,9 @@ def test_scores(kind):
             expected = twin(K, amounts)
         else:
             expected = twin(K, [naive.gram_scale(K, a) for a in amounts])
-        np.testing.assert_allclose(scores, expected, rtol=1e-8, atol=1e-11 * np.trace(K), err_msg=repr(estimator))
+        np.testing.assert_allclose(
+            scores, expected, rtol=1e-8, atol=1e-11 * np.trace(K), err_msg=repr(estimator)
+        )
 
 
 @pytest.mark.parametrize("n", [64, 131])
@@ -227,10 +272,14 @@ def test_many_points(n):
         scores = IteratedTikhonov(t=t).scores(K)[1][few]
         np.testing.assert_allclose(scores, naive.iterated_tikhonov_scores(K, lams, t), rtol=1e-9)
     for estimator, nu in ((Landweber(max_iter=4), None), (NuMethod(max_iter=4), 1.0)):
-        np.testing.assert_allclose(estimator.scores(K)[1], naive.descent_scores(K, 4, nu), rtol=1e-9)
+        np.testing.assert_allclose(
+            estimator.scores(K)[1], naive.descent_scores(K, 4, nu), rtol=1e-9
+        )
 
 
-@pytest.mark.parametrize("estimator", [FKMSE(), FKMSE(loo="averaged"), FKMSE(loo="paper"), IteratedTikhonov(), TSVD()])
+@pytest.mark.parametrize(
+    "estimator", [FKMSE(), FKMSE(loo="averaged"), FKMSE(loo="paper"), IteratedTikhonov(), TSVD()]
+)
 def test_scores_at_the_endpoints(estimator):
     K = GRAMS["linear far"](12)
     rho, varrho, _ = naive.moments(K)
@@ -242,7 +291,9 @@ def test_scores_at_the_endpoints(estimator):
     assert scores[-2] == pytest.approx(scores[-1], rel=1e-2)
 
 
-@pytest.mark.parametrize(("D", "p"), [((1e4, 1.0), (0.3, 0.7)), ((1e4, 100.0), (0.2, 0.8)), ((1e4, 1.0), (0.05, 0.95))])
+@pytest.mark.parametrize(
+    ("D", "p"), [((1e4, 1.0), (0.3, 0.7)), ((1e4, 100.0), (0.2, 0.8)), ((1e4, 1.0), (0.05, 0.95))]
+)
 def test_global_minimum_of_two(D, p):
     """The score is the sum of one valley per component: a local search can end in the wrong one."""
     K = spectral(np.array([*D, *np.zeros(28)]), np.array([*p, *np.zeros(28)]))
@@ -267,7 +318,9 @@ def test_ties_go_to_the_least_shrinkage():
     for estimator in (FKMSE(), IteratedTikhonov(), TSVD()):
         assert estimator.fit(np.zeros(5), Gaussian(1.0)).shrinkage in (0.0, 1)
         np.testing.assert_array_equal(estimator.weights(K), np.full(5, 0.2))
-    flat = Landweber(eta=1.0, max_iter=9).fit(np.zeros(5), Gaussian(1.0))  # one step is the fixed point
+    flat = Landweber(eta=1.0, max_iter=9).fit(
+        np.zeros(5), Gaussian(1.0)
+    )  # one step is the fixed point
     assert flat.shrinkage == 1
 
 
@@ -284,14 +337,20 @@ def test_simple_shrinkage_minimises_its_score():
 
 
 def test_simple_shrinkage_at_its_boundaries():
-    negative = Linear()([[-1.0], [1.0], [0.1]])  # off-diagonal mean below 0: the minimiser would turn the mean round
+    negative = Linear()(
+        [[-1.0], [1.0], [0.1]]
+    )  # off-diagonal mean below 0: the minimiser would turn the mean round
     assert naive.moments(negative)[2] < 0
     nothing = (np.array([[3.0]]), np.zeros((4, 4)), np.full((4, 4), 2.0))
     two = np.array([[2.0, 0.7], [0.7, 5.0]])
     for rule, two_points in (("loocv", 1 - 2 * 0.7 / 7.0), ("plugin", 1 - 2 * 0.7 / (0.7 + 3.5))):
         for K, alpha in ((negative, 1.0), (two, two_points), *((K, 0.0) for K in nothing)):
-            assert SKMSE(rule=rule).fit(np.arange(len(K)), Precomputed(K)).shrinkage == pytest.approx(alpha)
-            np.testing.assert_allclose(SKMSE(rule=rule).weights(K), np.full(len(K), (1 - alpha) / len(K)))
+            assert SKMSE(rule=rule).fit(
+                np.arange(len(K)), Precomputed(K)
+            ).shrinkage == pytest.approx(alpha)
+            np.testing.assert_allclose(
+                SKMSE(rule=rule).weights(K), np.full(len(K), (1 - alpha) / len(K))
+            )
 
 
 # --- one amount for several samples -------------------------------------------------------------------------
@@ -300,7 +359,10 @@ def test_simple_shrinkage_at_its_boundaries():
 SHARED = [
     (SKMSE(), "alpha", lambda *grams: 1 - naive.skmse_factor(*grams)),
     (SKMSE(rule="plugin"), "alpha", lambda *grams: 1 - naive.skmse_factor(*grams, rule="plugin")),
-    *((FKMSE(loo=loo), "lam_cov", partial(naive.fkmse_choice, loo=loo)) for loo in ("deletion", "averaged", "paper")),
+    *(
+        (FKMSE(loo=loo), "lam_cov", partial(naive.fkmse_choice, loo=loo))
+        for loo in ("deletion", "averaged", "paper")
+    ),
     (IteratedTikhonov(t=2), "lam_cov", partial(naive.iterated_tikhonov_choice, t=2)),
     (Landweber(), "t", naive.descent_choice),
     (Landweber(loo="paper"), "t", partial(naive.descent_choice, loo="paper")),
@@ -323,12 +385,16 @@ def test_shared_amount(kind):
         for samples in ((x, y), (x,), (np.vstack([x, y]),)):  # joint, alone, pooled
             tuned = estimator.tuned(kernel, *samples)
             assert tuned.fixed
-            assert getattr(tuned, name) == pytest.approx(twin(*(kernel(z) for z in samples)), rel=1e-9, abs=1e-12)
+            assert getattr(tuned, name) == pytest.approx(
+                twin(*(kernel(z) for z in samples)), rel=1e-9, abs=1e-12
+            )
         alone = estimator.tuned(kernel, x)
         agree(alone.weights(kernel(x)), estimator.weights(kernel(x)))
 
 
-@pytest.mark.parametrize("estimator", [FKMSE(lam_cov=0.1), FKMSE(), Landweber(), TSVD(m=2)], ids=repr)
+@pytest.mark.parametrize(
+    "estimator", [FKMSE(lam_cov=0.1), FKMSE(), Landweber(), TSVD(m=2)], ids=repr
+)
 @pytest.mark.parametrize("factor", [1e-300, 1e-170, 1e160])
 def test_weights_beyond_the_range_of_numbers(estimator, factor):
     with pytest.raises(ValueError, match="multiply the data"):

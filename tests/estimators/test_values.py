@@ -56,7 +56,9 @@ VALUES = {
     "SKMSE(tuning='joint', rule='plugin')": SKMSE(rule="plugin", tuning="joint"),
     "SKMSE(alpha=0.25)": SKMSE(alpha=0.25),
     "SKMSE(decay=(1.0, 2.0))": SKMSE(decay=(1.0, 2.0)),
-    "SKMSE(target=(((0.0, 1.0), (2.0, 3.0)), (0.25, 0.75)))": SKMSE(target=tuple(map(np.array, TARGET))),
+    "SKMSE(target=(((0.0, 1.0), (2.0, 3.0)), (0.25, 0.75)))": SKMSE(
+        target=tuple(map(np.array, TARGET))
+    ),
     "FKMSE()": FKMSE(loo="deletion"),
     "FKMSE(lam=0.1)": FKMSE(lam=np.float64(0.1)),
     "FKMSE(lam_cov=inf)": FKMSE(lam_cov=np.inf),
@@ -70,10 +72,13 @@ VALUES = {
 }
 
 
+PUBLIC = {name: getattr(shrinktest, name) for name in shrinktest.__all__}
+
+
 def test_values_rebuild_from_their_text_and_from_pickle():
     for text, value in VALUES.items():
         assert repr(value) == text
-        for other in (eval(text, {**vars(shrinktest), "inf": np.inf}), pickle.loads(pickle.dumps(value))):
+        for other in (eval(text, {**PUBLIC, "inf": np.inf}), pickle.loads(pickle.dumps(value))):
             assert other == value and hash(other) == hash(value)
         with pytest.raises((FrozenInstanceError, TypeError)):
             value.tuning = "sample"
@@ -86,7 +91,10 @@ PROPERTIES = [  # needs, whether it is fixed, changes the features, has an unbia
     (KME(), "sums", True, False, True),
     (SKMSE(), "sums", False, False, False),
     (SKMSE(target=TARGET), "sums", False, True, False),
-    *((ESTIMATORS[n](), "filter", False, False, False) for n in ("fkmse", "landweber", "nu", "tsvd")),
+    *(
+        (ESTIMATORS[n](), "filter", False, False, False)
+        for n in ("fkmse", "landweber", "nu", "tsvd")
+    ),
     (IteratedTikhonov(lam_cov=0.1), "filter", True, False, False),
     (MKME(), "noise", False, True, True),
     (MMKME(variances=(1.0, 2.0)), "sums", True, True, True),
@@ -96,7 +104,12 @@ PROPERTIES = [  # needs, whether it is fixed, changes the features, has an unbia
 
 def test_properties():
     for estimator, *expected in PROPERTIES:
-        assert [estimator.needs, estimator.fixed, estimator.changes_features, estimator.unbiased_pairs] == expected
+        assert [
+            estimator.needs,
+            estimator.fixed,
+            estimator.changes_features,
+            estimator.unbiased_pairs,
+        ] == expected
         tuning = [estimator.tuning_for(sizes) for sizes in ((5, 5), (5, 6))]
         if estimator.fixed:
             assert tuning == ["fixed", "fixed"]
@@ -123,8 +136,14 @@ BAD = [
     *((as_estimator, {"estimator": wrong}, TypeError) for wrong in (FKMSE, 3.0, None, int)),
     (SKMSE, {"rule": "loo"}, ValueError),
     *((SKMSE, {"alpha": wrong}, ValueError) for wrong in (1.5, -0.1, np.nan, True, 10**400, [0.1])),
-    *((SKMSE, {"alpha": 0.1, **more}, ValueError) for more in ({"decay": (1.0, 1.0)}, {"rule": "plugin"})),
-    *((SKMSE, {"decay": wrong}, ValueError) for wrong in (1.0, (-1.0, 1.0), (1.0, "b"), ("1", "0.5"))),
+    *(
+        (SKMSE, {"alpha": 0.1, **more}, ValueError)
+        for more in ({"decay": (1.0, 1.0)}, {"rule": "plugin"})
+    ),
+    *(
+        (SKMSE, {"decay": wrong}, ValueError)
+        for wrong in (1.0, (-1.0, 1.0), (1.0, "b"), ("1", "0.5"))
+    ),
     *(
         (SKMSE, {"target": wrong}, ValueError)
         for wrong in ([[0.0]], ([[0.0], [1.0]], [1.0]), ([[0.0]], [1j]), ([[0.0]], [np.nan]))
@@ -181,8 +200,16 @@ def test_no_gram_matrix(gram, error):
 
 def test_gram_matrices_of_other_types_and_rounding():
     K = np.array([[2, 1], [1, 3]])
-    for given in (K, K.tolist(), K.astype(np.float32), np.asfortranarray(K, dtype=float), K + np.diag([1e-13], 1)):
-        np.testing.assert_allclose(FKMSE(lam=1.0).weights(given), FKMSE(lam=1.0).weights(K.astype(float)), rtol=1e-12)
+    for given in (
+        K,
+        K.tolist(),
+        K.astype(np.float32),
+        np.asfortranarray(K, dtype=float),
+        K + np.diag([1e-13], 1),
+    ):
+        np.testing.assert_allclose(
+            FKMSE(lam=1.0).weights(given), FKMSE(lam=1.0).weights(K.astype(float)), rtol=1e-12
+        )
 
 
 def test_what_has_no_estimate():
@@ -205,7 +232,11 @@ def test_what_has_no_estimate():
 
 
 def test_fit_on_bad_input():
-    for x, error in (([0.0, np.nan], ValueError), ([0.0, np.inf], ValueError), (["a", "b"], TypeError)):
+    for x, error in (
+        ([0.0, np.nan], ValueError),
+        ([0.0, np.inf], ValueError),
+        (["a", "b"], TypeError),
+    ):
         for estimator in (KME(), FKMSE(), MKME(), FUNCTION):
             with pytest.raises(error, match="X "):
                 estimator.fit(x, Gaussian(1.0))
@@ -264,7 +295,9 @@ def test_your_own_estimator_in_a_test(statistics):
     np.testing.assert_allclose(statistics(Halved()), standard / 4, rtol=1e-10)
     for workers in (1, 3):
         fast = statistics(Compiled(scaled_diagonal, (0.5, 0.1)), n_resamples=40, workers=workers)
-        np.testing.assert_allclose(fast, statistics(scaled_diagonal_in_python, n_resamples=40), rtol=1e-10)
+        np.testing.assert_allclose(
+            fast, statistics(scaled_diagonal_in_python, n_resamples=40), rtol=1e-10
+        )
 
 
 def test_a_subclass_may_change_the_features():
@@ -308,7 +341,9 @@ def test_weights_are_one_finite_number_for_each_point(kind, wrong):
         lambda: split_test(x, y, estimator),
         lambda: pair_test(x, y, estimator),
         lambda: joint_independence_test(x, y, estimator=estimator, n_resamples=9, rng=0),
-        lambda: independence_test(x, y, given=np.sqrt(np.arange(10.0)), estimator=estimator, n_resamples=9, rng=0),
+        lambda: independence_test(
+            x, y, given=np.sqrt(np.arange(10.0)), estimator=estimator, n_resamples=9, rng=0
+        ),
         lambda: ShrinkageKernelPCA(covariance=estimator).fit(x),
     ):
         with pytest.raises(error, match=re.escape(repr(estimator)) + ".*weights"):

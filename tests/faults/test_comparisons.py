@@ -35,19 +35,35 @@ def table():
 )
 def test_they_come_first(table, first, second, sentences):
     result = compare(table[list(first)], table[list(second)], **NAMED)
-    assert result.answer.startswith(f"{sentences} No difference was found in the columns that both have (p = ")
+    assert result.answer.startswith(
+        f"{sentences} No difference was found in the columns that both have (p = "
+    )
     summary = " ".join(result.summary().split())
     assert summary.startswith(f"Comparison of March (40 rows) and April (40 rows) {sentences}")
     assert result.to_html().partition("<h1>")[2].startswith(sentences)
     assert json.loads(result.to_json())["answer"] == result.answer and not result.reject()
 
 
-@pytest.mark.parametrize("first, second, code", [("ab", "b", 1), ("c", "cd", 1), ("abc", "bcd", 1), ("ab", "ba", 0)])
-def test_they_are_a_difference_for_the_exit_code(table, tmp_path, monkeypatch, capsys, first, second, code):
+@pytest.mark.parametrize(
+    "first, second, code", [("ab", "b", 1), ("c", "cd", 1), ("abc", "bcd", 1), ("ab", "ba", 0)]
+)
+def test_they_are_a_difference_for_the_exit_code(
+    table, tmp_path, monkeypatch, capsys, first, second, code
+):
     monkeypatch.chdir(tmp_path)
     table[list(first)].to_csv("march.csv", index=False)
     table[list(second)].to_csv("april.csv", index=False)
-    line = ["compare", "march.csv", "april.csv", "--estimator", "kme", "--resamples", "99", "--seed", "0"]
+    line = [
+        "compare",
+        "march.csv",
+        "april.csv",
+        "--estimator",
+        "kme",
+        "--resamples",
+        "99",
+        "--seed",
+        "0",
+    ]
     assert main([*line, "--exit-code"]) == code
     assert ("has the column" in capsys.readouterr().out) == (code == 1)
     assert main(line) == 0
@@ -67,7 +83,9 @@ def exports(seed, second_day=31, *, rows=40):
             pd.DataFrame(
                 {
                     "day": pd.Timestamp("2024-03-01") + pd.to_timedelta(days.astype(int), unit="D"),
-                    "time": (pd.Timestamp("2024-03-01") + pd.to_timedelta(days, unit="D")).as_unit("s"),
+                    "time": (pd.Timestamp("2024-03-01") + pd.to_timedelta(days, unit="D")).as_unit(
+                        "s"
+                    ),
                     "order": rng.permutation(numbers),
                     "amount": rng.normal(size=rows),
                     "region": rng.choice(["north", "south"], rows),
@@ -121,7 +139,10 @@ FAST = {"n_resamples": 99, "workers": 1, "rng": 0}
 def columns(first, second, outlier, in_first, *, whole=False):
     """Two columns of 80 values, and the same with an outlier in the place of one value."""
     rng = np.random.default_rng(1)
-    x, y = rng.normal(50.0, 10.0, 80) * first[1] + first[0], rng.normal(50.0, 10.0, 80) * second[1] + second[0]
+    x, y = (
+        rng.normal(50.0, 10.0, 80) * first[1] + first[0],
+        rng.normal(50.0, 10.0, 80) * second[1] + second[0],
+    )
     x, y = (np.rint(x), np.rint(y)) if whole else (x, y)
     clean = pd.DataFrame({"v": x}), pd.DataFrame({"v": y})
     spoiled = clean[0].copy(), clean[1].copy()
@@ -157,12 +178,17 @@ def test_dates_far_away_and_gaps_in_pairs():
     days = rng.uniform(0.0, 20.0, 60)
     tables = []
     for shift in (0.0, 5.0):
-        dates = pd.Series(pd.Timestamp("2024-03-01") + pd.to_timedelta(days + shift + rng.normal(size=60), unit="D"))
+        dates = pd.Series(
+            pd.Timestamp("2024-03-01")
+            + pd.to_timedelta(days + shift + rng.normal(size=60), unit="D")
+        )
         tables.append(pd.DataFrame({"day": dates, "v": rng.normal(size=60)}))
     tables[0].loc[0, "day"], tables[1].loc[7, "day"] = pd.Timestamp("1900-01-01"), pd.NaT
     result = compare(*tables, paired=True, **FAST)
     row = result.to_frame().set_index(["column", "effect"]).sort_index().loc[("day", "median")]
-    assert row["low"] > 0.5 and pd.Timedelta(days=3) < row["second"] - row["first"] < pd.Timedelta(days=7)
+    assert row["low"] > 0.5 and pd.Timedelta(days=3) < row["second"] - row["first"] < pd.Timedelta(
+        days=7
+    )
 
 
 rng = np.random.default_rng(0)
@@ -172,7 +198,9 @@ RUN = {"n_resamples": 39, "rng": 0}
 def customers(n, income):
     days = pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 90, n), unit="D")
     amounts = np.where(rng.random(n) < 0.1, np.nan, rng.lognormal(income, 0.4, n).round(2))
-    return pd.DataFrame({"income": amounts, "region": rng.choice(["north", "south"], n), "since": days})
+    return pd.DataFrame(
+        {"income": amounts, "region": rng.choice(["north", "south"], n), "since": days}
+    )
 
 
 A, B = customers(60, 8.0), customers(70, 8.4).assign(points=1.5)
@@ -214,7 +242,11 @@ def test_files_are_compared_as_tables_are(folder, kinds, called, expected):
         ("none.csv", FileNotFoundError, "A: there is no file '.*none.csv'"),
         ("none.parquet", FileNotFoundError, "A: there is no file '.*none.parquet'"),
         ("none", FileNotFoundError, "A: there is no file '.*none'"),
-        ("a.xlsx", ValueError, "A must be files of one kind of '.npy', '.csv', '.parquet'; found '.xlsx'"),
+        (
+            "a.xlsx",
+            ValueError,
+            "A must be files of one kind of '.npy', '.csv', '.parquet'; found '.xlsx'",
+        ),
         ("", ValueError, "A: '.*' is a folder; name its files"),
     ],
 )
@@ -263,7 +295,9 @@ def test_without_permutations_there_is_no_answer(run, command):
     assert (code, out) == (2, "") and err.startswith("shrinktest: error: ") and err.count("\n") == 1
 
 
-@pytest.mark.parametrize("margin", ["0.3 --measure distance", "0.8 --measure auc", "0.3 --measure distance --paired"])
+@pytest.mark.parametrize(
+    "margin", ["0.3 --measure distance", "0.8 --measure auc", "0.3 --measure distance --paired"]
+)
 def test_equivalence_is_good_news(run, margin):
     shown, _, _ = run(f"equivalence a.csv b.csv --margin {margin} --exit-code")
     assert shown == 0

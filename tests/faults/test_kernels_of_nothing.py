@@ -61,7 +61,9 @@ REMEDY = r"is not a kernel: .*; turn distances D into exp\(-D\*\*2 / \(2 \* s\*\
 @pytest.mark.parametrize("function", FALSE.values(), ids=FALSE)
 def test_a_matrix_is_refused(function):
     with pytest.raises(ValueError, match=REMEDY):
-        two_sample_test(np.arange(15), np.arange(15, 35), kernel=Precomputed(function(ROWS, ROWS)), **RUN)
+        two_sample_test(
+            np.arange(15), np.arange(15, 35), kernel=Precomputed(function(ROWS, ROWS)), **RUN
+        )
 
 
 @pytest.mark.parametrize("form", ["biased", "unbiased"])
@@ -87,7 +89,9 @@ def test_every_test_refuses(kernel):
         lambda: change_point_test(ROWS, kernel=kernel, **RUN),
         lambda: change_points(ROWS, kernel=kernel, **RUN),
         lambda: closer_test(ROWS[:12], ROWS[12:20], ROWS[20:], kernel=kernel),
-        lambda: equivalence_test(ROWS[:15], ROWS[15:], kernel=kernel, margin=0.05, measure="distance", rng=0),
+        lambda: equivalence_test(
+            ROWS[:15], ROWS[15:], kernel=kernel, margin=0.05, measure="distance", rng=0
+        ),
     ):
         with pytest.raises(ValueError, match=REMEDY):
             call()
@@ -121,7 +125,9 @@ QUICK = {"n_resamples": 39, "rng": 0}
     ],
 )
 def test_no_equivalence_where_no_difference_could_be_seen(samples, options):
-    with pytest.raises(ValueError, match=r"margin=0\.05 is beyond .*; give another margin or bandwidth"):
+    with pytest.raises(
+        ValueError, match=r"margin=0\.05 is beyond .*; give another margin or bandwidth"
+    ):
         equivalence_test(*samples, margin=0.05, measure="distance", **options)
 
 
@@ -129,7 +135,9 @@ def test_equivalence_with_bandwidths_that_see_the_margin():
     for width in ("median", 1.0, 5.0, 10.0):
         equivalence_test(X, Y, margin=0.05, measure="distance", bandwidth=width, rng=0)
     assert not equivalence_test(X, Y + 5.0, margin=0.05, measure="distance", rng=0).equivalent
-    assert not equivalence_test(X, Y + 5.0, margin=0.6, measure="auc", bandwidth=1e6, rng=0).equivalent  # has no unit
+    assert not equivalence_test(
+        X, Y + 5.0, margin=0.6, measure="auc", bandwidth=1e6, rng=0
+    ).equivalent  # has no unit
     equivalence_test(
         X, Y, margin="shift 0.5", measure="distance", bandwidth=1e3, rng=0
     )  # the margin has the same kernel
@@ -149,7 +157,10 @@ def test_other_tests_have_a_note(width):
     ]
     for test in tests:
         notes = " ".join(test(bandwidth=width).notes)
-        assert "so large that the kernel is nearly linear: it sees means and correlations only" in notes
+        assert (
+            "so large that the kernel is nearly linear: it sees means and correlations only"
+            in notes
+        )
         assert "so large" not in " ".join(test(bandwidth="median").notes)
 
 
@@ -171,7 +182,12 @@ def batches(column, size=3000):
 @pytest.mark.parametrize("rule", RULES.values())
 @pytest.mark.parametrize(
     "column",
-    [rare(50_000, np.ones(5)), rare(6000, np.ones(3)), rare(2500, [7.0]), 1.0 - rare(9000, np.ones(2))],
+    [
+        rare(50_000, np.ones(5)),
+        rare(6000, np.ones(3)),
+        rare(2500, [7.0]),
+        1.0 - rare(9000, np.ones(2)),
+    ],
 )
 def test_two_values_give_the_bandwidth_whatever_the_seed(rule, column):
     bandwidths = {rule(column, rng=seed) for seed in range(8)}
@@ -181,13 +197,17 @@ def test_two_values_give_the_bandwidth_whatever_the_seed(rule, column):
 
 @pytest.mark.filterwarnings("ignore:more than half of the distances")
 @pytest.mark.parametrize("rule", RULES.values())
-@pytest.mark.parametrize("others", [20, 200, 3000, 11_700, 20_000])  # of 40,000 numbers, the rest is zero
+@pytest.mark.parametrize(
+    "others", [20, 200, 3000, 11_700, 20_000]
+)  # of 40,000 numbers, the rest is zero
 def test_numbers_with_many_zeros_have_one_bandwidth(rule, others):
     column = rare(40_000, np.random.default_rng(1).lognormal(0.0, 2.0, others))
     bandwidths = np.array([rule(column, rng=seed) for seed in range(6)])
     assert (bandwidths.max(axis=0) < 1.5 * bandwidths.min(axis=0)).all()
     if rule is median_bandwidth:  # the distances from zero
-        assert bandwidths[0] == pytest.approx(np.median(column[column > 0.0]), rel=0.25 if others < 11_700 else 0.8)
+        assert bandwidths[0] == pytest.approx(
+            np.median(column[column > 0.0]), rel=0.25 if others < 11_700 else 0.8
+        )
 
 
 @pytest.mark.parametrize("bandwidth", ["median", "grid"])
@@ -200,7 +220,11 @@ def test_every_test_takes_a_rare_flag(bandwidth):
     assert 0.0 < change_point_test(long, bandwidth=bandwidth, **how).pvalue <= 1.0
     assert 0.0 < independence_test(other, long, bandwidth_y=bandwidth, **how).pvalue <= 1.0
     if bandwidth != "grid":
-        assert 0.0 < joint_independence_test(other, long, bandwidths=bandwidth, rng=0, **FEW).pvalue <= 1.0
+        assert (
+            0.0
+            < joint_independence_test(other, long, bandwidths=bandwidth, rng=0, **FEW).pvalue
+            <= 1.0
+        )
         assert len(two_sample_test_columns(x, y, bandwidth=bandwidth, **how)) == 1
         result = independence_matrix(other, pd.DataFrame({"f": long}), bandwidth_y=bandwidth, **how)
         assert len(result) == 1
@@ -213,8 +237,14 @@ def test_samples_in_batches(values):
     first, second = (batches(sample) for sample in np.split(rare(12_000, values), 2))
     column = rare(12_000, values)
     for rule in ("median", "neighbours"):
-        bandwidths = {two_sample_test(first, second, bandwidth=rule, rng=seed, **how).bandwidth for seed in range(2)}
+        bandwidths = {
+            two_sample_test(first, second, bandwidth=rule, rng=seed, **how).bandwidth
+            for seed in range(2)
+        }
         assert bandwidths == {RULES[rule](column, rng=0)}
     number = batches(np.random.default_rng(0).normal(size=12_000))
-    bandwidths = {independence_test(number, batches(column), rng=seed, **how).bandwidth[1] for seed in range(2)}
+    bandwidths = {
+        independence_test(number, batches(column), rng=seed, **how).bandwidth[1]
+        for seed in range(2)
+    }
     assert bandwidths == {median_bandwidth(column, rng=0)}

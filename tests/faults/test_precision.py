@@ -38,12 +38,18 @@ CALLS = {
     "two samples": lambda x, y: two_sample_test(x, y, **FEW).pvalue,
     "ranks": lambda x, y: two_sample_test(x, y, scale="rank", **FEW).pvalue,
     "auto": lambda x, y: two_sample_test(x, y, estimator="auto", **FEW).pvalue,
-    "tables": lambda x, y: two_sample_test(pd.DataFrame({"x": x}), pd.DataFrame({"x": y}), **FEW).pvalue,
+    "tables": lambda x, y: (
+        two_sample_test(pd.DataFrame({"x": x}), pd.DataFrame({"x": y}), **FEW).pvalue
+    ),
     "columns": lambda x, y: two_sample_test_columns(x, y, estimator="auto", **FEW).pvalue,
     "effect": lambda x, y: two_sample_test(x, y, **FEW).effect().auc,
     "k samples": lambda x, y: k_sample_test(x, y, K3 / 10, estimator="auto", **FEW).pvalue,
-    "source and value": lambda x, y: independence_test(SOURCE, np.append(x, y), estimator="auto", **FEW).pvalue,
-    "change": lambda x, y: change_point_test(np.append(x, y), scale="rank", confidence=None, **FEW).pvalue,
+    "source and value": lambda x, y: (
+        independence_test(SOURCE, np.append(x, y), estimator="auto", **FEW).pvalue
+    ),
+    "change": lambda x, y: (
+        change_point_test(np.append(x, y), scale="rank", confidence=None, **FEW).pvalue
+    ),
     "closer": lambda x, y: closer_test(K3 / 10, x, y).pvalue,
 }
 
@@ -60,7 +66,12 @@ SUBTRACTED = {
     "remainders of tenths": (ZEROS[0], np.where(K2 > 2, 0.1 + 0.2 - 0.3, K2), *ZEROS),
     "less than 0": (ZEROS[0], np.where(K2 > 2, 1.0 - 0.9 - 0.1, K2), *ZEROS),
     "percentages": (np.where(K1 > 2, 100.0 * 1.1 - 110.0, K1), ZEROS[1], *ZEROS),
-    "tens": (np.where(K1 > 2, 11.0 + 22.3 - 33.3, 10.0 * K1), 10.0 * ZEROS[1], 10.0 * ZEROS[0], 10.0 * ZEROS[1]),
+    "tens": (
+        np.where(K1 > 2, 11.0 + 22.3 - 33.3, 10.0 * K1),
+        10.0 * ZEROS[1],
+        10.0 * ZEROS[0],
+        10.0 * ZEROS[1],
+    ),
 }
 CASES = SHORTENED | SUBTRACTED
 
@@ -84,7 +95,8 @@ def test_nothing_but_a_remainder_is_nothing():
     "values",
     [
         RNG.normal(size=(40, 2)),
-        RNG.normal(size=(40, 2)) * np.array([1e-18, 1e18]),  # small numbers and large ones are not remainders
+        RNG.normal(size=(40, 2))
+        * np.array([1e-18, 1e18]),  # small numbers and large ones are not remainders
         np.exp(20.0 * RNG.normal(size=(40, 2))),
         RNG.integers(0, 9, size=(40, 2)) * 1.602176634e-19,
         RNG.integers(0, 2**40, size=(40, 2)).astype(float),
@@ -111,7 +123,9 @@ def test_other_numbers_stay_as_they_are(values):
     assert np.array_equal(merged(values), values)
 
 
-@pytest.mark.parametrize("order", [np.arange(120), np.random.default_rng(1).permutation(120)], ids=["as is", "mixed"])
+@pytest.mark.parametrize(
+    "order", [np.arange(120), np.random.default_rng(1).permutation(120)], ids=["as is", "mixed"]
+)
 def test_labels_have_no_part_in_it(order):
     pooled = np.append(single(K1 / 10), K2 / 10)[:, None]
     assert np.array_equal(merged(pooled[order]), merged(pooled)[order])
@@ -122,13 +136,17 @@ def test_labels_have_no_part_in_it(order):
     [{}, {"scale": "rank"}, pytest.param({"estimator": "auto"}, marks=pytest.mark.ci)],
     ids=["plain", "ranks", "auto"],
 )
-@pytest.mark.parametrize("wrap", [lambda x: x[:, None], lambda x: pd.DataFrame({"x": x})], ids=["array", "table"])
+@pytest.mark.parametrize(
+    "wrap", [lambda x: x[:, None], lambda x: pd.DataFrame({"x": x})], ids=["array", "table"]
+)
 def test_rows_on_disk_are_what_they_were(wrap, options):
     x, y = RNG.integers(1, 5, size=(2, 3000)) / 10
 
     def pvalue(first):
         samples = (Batches([wrap(part) for part in np.split(sample, 2)]) for sample in (first, y))
-        result = two_sample_test(*samples, gram="nystrom", rank=20, max_memory=2e5, **FEW, **options)
+        result = two_sample_test(
+            *samples, gram="nystrom", rank=20, max_memory=2e5, **FEW, **options
+        )
         return result.pvalue
 
     assert pvalue(x.astype(np.float32)) == pvalue(single(x)) == pvalue(x)
@@ -161,7 +179,9 @@ def test_dates_beyond_the_range_of_nanoseconds_stay():
 
 
 def test_dates_in_nanoseconds_are_ordered():
-    first, second = (pd.DataFrame({"t": MOMENT + np.timedelta64(100, "ns") * (2 * K1 + more)}) for more in (0, 1))
+    first, second = (
+        pd.DataFrame({"t": MOMENT + np.timedelta64(100, "ns") * (2 * K1 + more)}) for more in (0, 1)
+    )
     assert (
         two_sample_test(first, second, **FEW).effect().auc
         == two_sample_test(2.0 * K1, 2.0 * K1 + 1, **FEW).effect().auc

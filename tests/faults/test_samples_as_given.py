@@ -36,7 +36,9 @@ def test_shorter_numbers_are_compared_as_long_ones_are(dtype, divisor):
     assert result.overall.pvalue > 0.3 and not result.notes
     for estimator, scale in (("kme", "rank"), ("auto", "auto")):
         rounded = two_sample_test(short, long, estimator=estimator, scale=scale, **QUICK)
-        exact = two_sample_test(K1 / divisor, K2 / divisor, estimator=estimator, scale=scale, **QUICK)
+        exact = two_sample_test(
+            K1 / divisor, K2 / divisor, estimator=estimator, scale=scale, **QUICK
+        )
         assert rounded.pvalue == pytest.approx(exact.pvalue, abs=0.02)
 
 
@@ -44,7 +46,12 @@ def test_ranks_are_the_same_whatever_the_type_of_the_numbers():
     short, long = (K1 / 10).astype(np.float32), K2 / 10
     exact = two_sample_test(K1, K2, scale="rank", **QUICK).pvalue
     masked = np.ma.array(short, mask=np.zeros(300, dtype=bool))
-    for x, y in ((short, long), (short[:, None], long[:, None]), (masked, long), (pl.Series(short), pl.Series(long))):
+    for x, y in (
+        (short, long),
+        (short[:, None], long[:, None]),
+        (masked, long),
+        (pl.Series(short), pl.Series(long)),
+    ):
         assert two_sample_test(x, y, scale="rank", **QUICK).pvalue == exact
     assert two_sample_test_columns(D(a=short), D(a=long), scale="rank", **QUICK).pvalues == [exact]
     three = k_sample_test(short, long, (K2[::-1] / 10).astype(np.float32), scale="rank", **QUICK)
@@ -69,8 +76,14 @@ def test_sums_of_decimals_are_the_decimals_that_they_stand_for():
     ("first", "second"),
     [
         (2.0**50 + np.arange(30), 2.0**50 + np.arange(30) + 30),  # whole numbers are exact
-        (np.float32(2**24) + np.arange(0, 60, 2, dtype=np.float32), np.float32(2**24) + np.arange(60, 120, 2)),
-        (1e6 + np.arange(30, dtype=np.float32) / 16, 1e6 + np.arange(30, 60, dtype=np.float32) / 16),  # dense
+        (
+            np.float32(2**24) + np.arange(0, 60, 2, dtype=np.float32),
+            np.float32(2**24) + np.arange(60, 120, 2),
+        ),
+        (
+            1e6 + np.arange(30, dtype=np.float32) / 16,
+            1e6 + np.arange(30, 60, dtype=np.float32) / 16,
+        ),  # dense
         (1.0 + np.arange(30) * 1e-15, 1.0 + np.arange(30, 60) * 1e-15),
         (np.full(30, 0.3), np.full(30, 0.3 + 1e-12)),
     ],
@@ -99,23 +112,35 @@ def notes_on_labels(result):
         (pd.Series(VALUES > 0), GROUPS.format(0, 1)),
         (np.where(VALUES > 0, 2.5, -1.0), GROUPS.format(-1, 2.5)),
         (THREE, "type k_sample_test(*[X[Y == label] for label in numpy.unique(Y)])."),
-        (LABELS_RNG.integers(0, 6, 60), "type k_sample_test(*[X[Y == label] for label in numpy.unique(Y)])."),
+        (
+            LABELS_RNG.integers(0, 6, 60),
+            "type k_sample_test(*[X[Y == label] for label in numpy.unique(Y)]).",
+        ),
     ],
 )
 def test_labels_beside_values_are_noticed(labels, call):
     values = pd.Series(VALUES) if isinstance(labels, pd.Series) else VALUES
     (note,) = notes_on_labels(two_sample_test(values, labels, **FEW))
-    assert note.startswith("Y looks like labels: it has ") and note.endswith(call) and len(note.split()) <= 40
+    assert (
+        note.startswith("Y looks like labels: it has ")
+        and note.endswith(call)
+        and len(note.split()) <= 40
+    )
     (note,) = notes_on_labels(two_sample_test(labels, values, **FEW))
     assert note.startswith("X looks like labels")
 
 
 def test_every_test_of_samples_notices_them():
     (note,) = notes_on_labels(k_sample_test(VALUES, THREE, **FEW))
-    assert "k_sample_test(*[samples[0][samples[1] == label] for label in numpy.unique(samples[1])])" in note
+    assert (
+        "k_sample_test(*[samples[0][samples[1] == label] for label in numpy.unique(samples[1])])"
+        in note
+    )
     (note,) = notes_on_labels(k_sample_test({"income": VALUES, "group": (VALUES > 0) * 1}, **FEW))
     assert note.endswith("type two_sample_test(income[group == 0], income[group == 1]).")
-    (note,) = notes_on_labels(two_sample_test(VALUES, THREE, names=("the values", "the labels"), **FEW))
+    (note,) = notes_on_labels(
+        two_sample_test(VALUES, THREE, names=("the values", "the labels"), **FEW)
+    )
     assert note.endswith("give the rows with each label as a sample.")
     assert notes_on_labels(compare(pd.Series(VALUES), pd.Series(THREE), **FEW))
     assert notes_on_labels(equivalence_test(VALUES, THREE, measure="auc", margin=0.6, rng=0))
@@ -157,7 +182,10 @@ def pairs(seed, shift=1.0, between=10.0, gaps=(2, 2), kind="number"):
 @pytest.mark.parametrize("kind", ["number", "date"])
 @pytest.mark.parametrize("between", [3.0, 10.0, 300.0])
 def test_a_shift_is_found_although_pairs_have_gaps(kind, between):
-    rejects = [two_sample_test(*pairs(i, 1.3, between, kind=kind), estimator="auto", **GAPS).reject() for i in range(6)]
+    rejects = [
+        two_sample_test(*pairs(i, 1.3, between, kind=kind), estimator="auto", **GAPS).reject()
+        for i in range(6)
+    ]
     assert sum(rejects) >= 5
 
 
@@ -172,7 +200,10 @@ def test_a_report_finds_the_shift_and_names_the_gaps():
 @pytest.mark.parametrize("estimator", ["kme", "auto"])
 @pytest.mark.parametrize("between", [0.0, 10.0])
 def test_more_missing_values_are_found_without_a_change_of_values(estimator, between):
-    rejects = [two_sample_test(*pairs(i, 0.0, between, (0, 9)), estimator=estimator, **GAPS).reject() for i in range(5)]
+    rejects = [
+        two_sample_test(*pairs(i, 0.0, between, (0, 9)), estimator=estimator, **GAPS).reject()
+        for i in range(5)
+    ]
     assert sum(rejects) >= 4
 
 
@@ -183,11 +214,18 @@ def test_exchanging_the_rows_of_pairs_changes_no_set_of_results(categories):
     a, b = (table.iloc[:7].copy() for table in pairs(2))
     a.loc[2, "v"] = b.loc[4, "v"] = np.nan
     if categories:
-        a["c"], b["c"] = (pd.Series(rng.choice(["p", "q", None], 7), dtype=object) for _ in range(2))
+        a["c"], b["c"] = (
+            pd.Series(rng.choice(["p", "q", None], 7), dtype=object) for _ in range(2)
+        )
     swapped = rng.random(7) < 0.5
-    c, d = (table.where(np.tile(~swapped, (len(table.columns), 1)).T, other) for table, other in ((a, b), (b, a)))
+    c, d = (
+        table.where(np.tile(~swapped, (len(table.columns), 1)).T, other)
+        for table, other in ((a, b), (b, a))
+    )
     options = GAPS | {"n_resamples": np.inf}
-    nulls = [np.sort(two_sample_test(*two, **options).null_distribution) for two in ((a, b), (c, d))]
+    nulls = [
+        np.sort(two_sample_test(*two, **options).null_distribution) for two in ((a, b), (c, d))
+    ]
     assert len(nulls[0]) >= 64
     np.testing.assert_allclose(*nulls, rtol=1e-9)
 
@@ -200,7 +238,11 @@ class Tensor:
 
     def __init__(self, values, dtype="float32", requires_grad=False, layout="torch.strided"):
         self.values, self.dtype = np.asarray(values, dtype=np.float32), dtype
-        self.requires_grad, self.layout, self.is_sparse = requires_grad, layout, layout == "torch.sparse_coo"
+        self.requires_grad, self.layout, self.is_sparse = (
+            requires_grad,
+            layout,
+            layout == "torch.sparse_coo",
+        )
         self.shape, self.ndim, self.device = self.values.shape, self.values.ndim, "cuda"
 
     def with_changes(self, **changes):
@@ -222,7 +264,9 @@ class Tensor:
 
     def numpy(self):
         if self.requires_grad:
-            raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+            raise RuntimeError(
+                "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
+            )
         if self.dtype == "bfloat16" or self.layout != "torch.strided" or self.device != "cpu":
             raise TypeError("Got unsupported ScalarType BFloat16")
         return self.values
@@ -254,7 +298,10 @@ TESTS = {
     "transform": lambda of: two_sample_test(of(X), of(Y), transform=lambda rows: of(rows), **RUN),
     "kernel": lambda of: two_sample_test(X, Y, kernel=lambda x, y: of(x @ y.T), **RUN),
     "matrix": lambda of: two_sample_test(
-        np.arange(40), np.arange(40, 80), kernel=Precomputed(of(np.vstack([X, Y]) @ np.vstack([X, Y]).T)), **RUN
+        np.arange(40),
+        np.arange(40, 80),
+        kernel=Precomputed(of(np.vstack([X, Y]) @ np.vstack([X, Y]).T)),
+        **RUN,
     ),
 }
 KINDS = {"gradient": {"requires_grad": True}, "bfloat16": {"dtype": "bfloat16"}}
@@ -264,4 +311,7 @@ KINDS = {"gradient": {"requires_grad": True}, "bfloat16": {"dtype": "bfloat16"}}
 def test_tensors_are_converted(name):
     expected = TESTS[name](lambda values: values.astype(np.float32))
     for fields in (*KINDS.values(), {"requires_grad": True, "dtype": "bfloat16"}):
-        assert TESTS[name](lambda values, fields=fields: Tensor(values, **fields)).pvalue == expected.pvalue
+        assert (
+            TESTS[name](lambda values, fields=fields: Tensor(values, **fields)).pvalue
+            == expected.pvalue
+        )

@@ -39,9 +39,13 @@ def city(x, y):
 def test_the_literal_definition(n, d):
     Z = np.random.default_rng(n).normal(size=(n, d))
     assert neighbour_bandwidth(Z) == pytest.approx(naive.neighbour_bandwidth(Z), rel=1e-12)
-    assert neighbour_bandwidth(Z, distance="cityblock") == pytest.approx(naive.neighbour_bandwidth(Z, city), rel=1e-12)
+    assert neighbour_bandwidth(Z, distance="cityblock") == pytest.approx(
+        naive.neighbour_bandwidth(Z, city), rel=1e-12
+    )
     assert Gaussian("neighbours").resolve(Z).bandwidth == neighbour_bandwidth(Z)
-    assert Laplacian("neighbours").resolve(Z).bandwidth == neighbour_bandwidth(Z, distance="cityblock")
+    assert Laplacian("neighbours").resolve(Z).bandwidth == neighbour_bandwidth(
+        Z, distance="cityblock"
+    )
 
 
 @pytest.mark.parametrize(
@@ -56,20 +60,28 @@ def test_the_literal_definition(n, d):
 )
 def test_ties(values):
     bandwidth = neighbour_bandwidth(values)
-    assert bandwidth > 0.0 and bandwidth == pytest.approx(naive.neighbour_bandwidth(values[:, None]), rel=1e-12)
+    assert bandwidth > 0.0 and bandwidth == pytest.approx(
+        naive.neighbour_bandwidth(values[:, None]), rel=1e-12
+    )
 
 
 @pytest.mark.parametrize("unit", [1e-200, 1e-3, 7.0, 1e200])
 def test_units(unit):
     assert neighbour_bandwidth(unit * X) == pytest.approx(unit * neighbour_bandwidth(X), rel=1e-12)
-    plain, scaled = (two_sample_test(c * X, c * Y, bandwidth="neighbours", **OPTIONS) for c in (1.0, unit))
+    plain, scaled = (
+        two_sample_test(c * X, c * Y, bandwidth="neighbours", **OPTIONS) for c in (1.0, unit)
+    )
     assert scaled.pvalue == plain.pvalue
 
 
 def test_many_rows_are_drawn_from():
     Z = rng.normal(size=(2001, 1))
     drawn = np.random.default_rng(5).choice(2001, 1000, replace=False)
-    assert neighbour_bandwidth(Z, rng=5) == neighbour_bandwidth(Z[drawn]) != neighbour_bandwidth(Z, rng=6)
+    assert (
+        neighbour_bandwidth(Z, rng=5)
+        == neighbour_bandwidth(Z[drawn])
+        != neighbour_bandwidth(Z, rng=6)
+    )
     generator = np.random.default_rng(0)
     before = generator.bit_generator.state
     neighbour_bandwidth(Z[:2000], generator)
@@ -102,7 +114,10 @@ FIRST, SECOND = np.random.default_rng(0).normal(size=(2, 30, 3))
 @pytest.mark.parametrize("kind", [Gaussian, Laplacian])
 def test_far_too_small_and_far_too_large(kind):
     (small,) = reach_notes(kind(1e-3), FIRST, "X and Y")
-    assert small.startswith("X and Y: the bandwidth 0.001 is so small that the kernel is 0") and "larger" in small
+    assert (
+        small.startswith("X and Y: the bandwidth 0.001 is so small that the kernel is 0")
+        and "larger" in small
+    )
     (large,) = reach_notes(kind(1e14), FIRST, "X and Y")
     assert "so large that the kernel is 1, up to rounding" in large and "smaller" in large
     assert reach_notes(kind(1.0), FIRST, "X and Y") == ()
@@ -138,7 +153,9 @@ def by_hand(scale, *samples):
 def same(first, second):
     assert first.pvalue == second.pvalue
     assert first.statistic == pytest.approx(second.statistic, rel=1e-9, abs=1e-14)
-    np.testing.assert_allclose(first.null_distribution, second.null_distribution, rtol=1e-7, atol=1e-12)
+    np.testing.assert_allclose(
+        first.null_distribution, second.null_distribution, rtol=1e-7, atol=1e-12
+    )
 
 
 @pytest.mark.parametrize("scale", BY_HAND, ids=str)
@@ -147,20 +164,27 @@ def same(first, second):
 )
 def test_two_and_more_samples_are_scaled_together(scale, kernel):
     options = {**QUICK, "kernel": kernel}
-    same(two_sample_test(XS, YS, scale=scale, **options), two_sample_test(*by_hand(scale, XS, YS), **options))
+    same(
+        two_sample_test(XS, YS, scale=scale, **options),
+        two_sample_test(*by_hand(scale, XS, YS), **options),
+    )
     three = by_hand(scale, XS, YS, THIRD)
     same(k_sample_test(XS, YS, THIRD, scale=scale, **options), k_sample_test(*three, **options))
 
 
 @pytest.mark.parametrize(
-    ("scale", "factor"), [("mad", 1.4826), ("rank", 12**-0.5), ("deviation", (np.pi / 2 - 1) ** 0.5)]
+    ("scale", "factor"),
+    [("mad", 1.4826), ("rank", 12**-0.5), ("deviation", (np.pi / 2 - 1) ** 0.5)],
 )
 def test_units_that_differ_give_a_typical_column_the_standard_deviation_one(scale, factor):
     hands = [np.column_stack([u[:, 0] / factor, v[:, 1], w[:, 2] / 1e-3])
              for u, v, w in zip(by_hand(scale, XS, YS), by_hand("sd", XS, YS), (XS, YS), strict=True)]  # fmt: skip
     for kernel in (Gaussian(2.0), Linear(), Whitened(Gaussian(2.0))):
         options = {**QUICK, "kernel": kernel}
-        same(two_sample_test(XS, YS, scale=[scale, "sd", 1e-3], **options), two_sample_test(*hands, **options))
+        same(
+            two_sample_test(XS, YS, scale=[scale, "sd", 1e-3], **options),
+            two_sample_test(*hands, **options),
+        )
         same(
             two_sample_test(XS, YS, scale=[scale] * 3, **options),
             two_sample_test(XS, YS, scale=scale, **options),
@@ -176,7 +200,10 @@ def test_variables_are_scaled_by_themselves(scale):
     x, y = XS[:9], YS
     hands = [by_hand(scale, z)[0] for z in (x, y)]
     same(independence_test(x, y, scale=scale, **QUICK), independence_test(*hands, **QUICK))
-    same(joint_independence_test(x, y, scale=scale, **QUICK), joint_independence_test(*hands, **QUICK))
+    same(
+        joint_independence_test(x, y, scale=scale, **QUICK),
+        joint_independence_test(*hands, **QUICK),
+    )
     result = independence_test(x, y, scale=[scale, None], **QUICK)
     same(result, independence_test(hands[0], y, **QUICK))
 
@@ -186,7 +213,10 @@ def test_variables_are_scaled_by_themselves(scale):
 def test_every_route(gram, scale):
     given = {**QUICK, "gram": gram, **({"rank": 5} if gram in ("nystrom", "rff") else {})}
     x, y = XS[:, :1], YS[:, :1]
-    result, expected = two_sample_test(x, y, scale=scale, **given), two_sample_test(*by_hand(scale, x, y), **given)
+    result, expected = (
+        two_sample_test(x, y, scale=scale, **given),
+        two_sample_test(*by_hand(scale, x, y), **given),
+    )
     assert result.route == gram
     assert result.statistic == pytest.approx(expected.statistic, rel=1e-6)
 
@@ -197,7 +227,9 @@ def test_level_is_exact_over_all_splits(scale):
     for others in itertools.combinations(range(1, 8), 3):  # X and Y may change names
         members = [0, *others]
         rest = [i for i in range(8) if i not in members]
-        result = two_sample_test(points[members], points[rest], scale=scale, n_resamples=np.inf, alpha=0.5)
+        result = two_sample_test(
+            points[members], points[rest], scale=scale, n_resamples=np.inf, alpha=0.5
+        )
         pvalues.append(result.pvalue)
     assert [sum(p <= k / 35 + 1e-12 for p in pvalues) for k in range(1, 36)] == list(range(1, 36))
 
@@ -207,7 +239,10 @@ def test_a_constant_column_has_no_weight_and_a_note():
     for scale in ("sd", "mad", "rank", "deviation"):
         result = two_sample_test(*constant, scale=scale, **QUICK)
         same(result, two_sample_test(XS, YS, scale=scale, **QUICK))
-        assert f"X and Y: column 3 has one value only, and no weight (scale={scale!r})." in result.notes
+        assert (
+            f"X and Y: column 3 has one value only, and no weight (scale={scale!r})."
+            in result.notes
+        )
     pytest.importorskip("pandas")
     import pandas as pd
 
@@ -226,10 +261,13 @@ def test_the_witness_takes_points_in_the_units_of_the_data():
 
 
 def test_ranks_and_deviations_off_the_sample():
-    sample = np.array([[0.0], [1.0], [2.0], [7.0]])  # median 1.5, distances 1.5, 0.5, 0.5, 5.5 with mean 2
+    sample = np.array(
+        [[0.0], [1.0], [2.0], [7.0]]
+    )  # median 1.5, distances 1.5, 0.5, 0.5, 5.5 with mean 2
     moved = Rescaled(Linear(), "deviation").resolve(sample).moved(np.array([[1.5], [-0.5], [11.5]]))
     np.testing.assert_allclose(moved[:, 0], [0.0, 1.0, 5.0])
     kernel = Rescaled(Linear(), "rank").resolve(np.array([0.0, 1.0, 1.0, 3.0]))
     np.testing.assert_allclose(
-        kernel.moved(np.array([[-1.0], [0.0], [0.5], [1.0], [3.0], [9.0]]))[:, 0] * 8, [0, 1, 2, 4, 7, 8]
+        kernel.moved(np.array([[-1.0], [0.0], [0.5], [1.0], [3.0], [9.0]]))[:, 0] * 8,
+        [0, 1, 2, 4, 7, 8],
     )

@@ -90,10 +90,16 @@ def test_a_kernel_is_a_value(kernel):
 
 @pytest.mark.parametrize("bandwidth", [0.7, (0.5, 2.0)])
 def test_values_against_the_formulas(bandwidth):
-    np.testing.assert_allclose(Gaussian(bandwidth)(X, Y), gaussian(X, Y, np.array(bandwidth)), rtol=1e-12)
-    np.testing.assert_allclose(Laplacian(bandwidth)(X, Y), laplacian(X, Y, np.array(bandwidth)), rtol=1e-12)
+    np.testing.assert_allclose(
+        Gaussian(bandwidth)(X, Y), gaussian(X, Y, np.array(bandwidth)), rtol=1e-12
+    )
+    np.testing.assert_allclose(
+        Laplacian(bandwidth)(X, Y), laplacian(X, Y, np.array(bandwidth)), rtol=1e-12
+    )
     np.testing.assert_allclose(Linear()(X, Y), linear(X, Y), rtol=1e-12, atol=1e-14)
-    np.testing.assert_allclose(Polynomial(3, 1.5)(X, Y), polynomial(X, Y, 3, 1.5), rtol=1e-11, atol=1e-13)
+    np.testing.assert_allclose(
+        Polynomial(3, 1.5)(X, Y), polynomial(X, Y, 3, 1.5), rtol=1e-11, atol=1e-13
+    )
 
 
 @pytest.mark.parametrize("kind", [Gaussian, Laplacian])
@@ -126,19 +132,25 @@ def test_tests_see_the_same_gram_matrix_in_any_units(points, unit, shift):
     Z = np.array(points, dtype=float)
     for kind in (Gaussian, Laplacian):
         expected = kind().resolve(Z)(Z)
-        np.testing.assert_allclose(kind().resolve(Z * unit)(Z * unit), expected, rtol=1e-9, atol=1e-300)
+        np.testing.assert_allclose(
+            kind().resolve(Z * unit)(Z * unit), expected, rtol=1e-9, atol=1e-300
+        )
         np.testing.assert_allclose(kind().resolve(Z + shift)(Z + shift), expected, rtol=1e-9)
         order = np.argsort(Z)  # and the order of the pooled rows plays no part
         assert kind().resolve(Z[order]) == kind().resolve(Z)
 
 
 def test_ties_more_than_half_use_the_positive_distances():
-    counts = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 3.0, 5.0])  # 10 of 21 distances are zero, the next is 2
+    counts = np.array(
+        [0.0, 0.0, 0.0, 0.0, 0.0, 3.0, 5.0]
+    )  # 10 of 21 distances are zero, the next is 2
     assert median_bandwidth(counts) == 2.0 == naive_median(counts[:, None])
     counts = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 3.0, 5.0])  # 15 of 28
     with pytest.warns(UserWarning, match="more than half of the distances"):
         assert median_bandwidth(counts) == 3.0 == naive_median(counts[:, None])
-    single = np.array([0.0, 0.0, 0.0, 0.0, 3.0])  # 6 of 10, and there is one distance only, so that nothing was chosen
+    single = np.array(
+        [0.0, 0.0, 0.0, 0.0, 3.0]
+    )  # 6 of 10, and there is one distance only, so that nothing was chosen
     assert median_bandwidth(single) == 3.0 == naive_median(single[:, None])
     half = [0.0, 0.0, 0.0, 1.0]  # 3 of 6: exactly half, the median itself is positive
     assert median_bandwidth(half) == np.sqrt(0.5)
@@ -180,8 +192,12 @@ def test_precomputed_looks_up_rows():
     kernel = Precomputed(gram)
     np.testing.assert_array_equal(kernel.gram, kernel.gram.T)
     np.testing.assert_array_equal(kernel(range(12)), kernel.gram)
-    np.testing.assert_array_equal(kernel([3, 1], [[0], [5], [0]]), kernel.gram[[3, 1]][:, [0, 5, 0]])
-    assert re.fullmatch(r"Precomputed\(<12 x 12 Gram matrix, sha256 of row sums [0-9a-f]{12}>\)", repr(kernel))
+    np.testing.assert_array_equal(
+        kernel([3, 1], [[0], [5], [0]]), kernel.gram[[3, 1]][:, [0, 5, 0]]
+    )
+    assert re.fullmatch(
+        r"Precomputed\(<12 x 12 Gram matrix, sha256 of row sums [0-9a-f]{12}>\)", repr(kernel)
+    )
     assert kernel == Precomputed(gram.tolist()) != Precomputed(2 * gram)
     assert hash(kernel) == hash(pickle.loads(pickle.dumps(kernel)))
     gram[0, 0] = 7  # the kernel keeps its own
@@ -191,7 +207,11 @@ def test_precomputed_looks_up_rows():
 
 
 DRAWN = np.random.default_rng(0)
-FIRST, SECOND, THIRD = DRAWN.normal(size=(12, 2)), DRAWN.normal(size=(9, 2)) + 0.7, DRAWN.normal(size=(7, 2))
+FIRST, SECOND, THIRD = (
+    DRAWN.normal(size=(12, 2)),
+    DRAWN.normal(size=(9, 2)) + 0.7,
+    DRAWN.normal(size=(7, 2)),
+)
 NEW, POOLED = DRAWN.normal(size=(5, 2)), np.vstack([FIRST, SECOND])
 PARTNER = np.column_stack([FIRST[:, 0] ** 2, DRAWN.normal(size=12), FIRST[:, 1]])
 
@@ -201,17 +221,26 @@ def options(n_resamples=99, **more):
 
 
 def test_values_with_an_origin_and_with_the_mean():
-    for kernel, origin in ((Energy((0.5, -1.0)), (0.5, -1.0)), (Energy().resolve(POOLED), POOLED.mean(axis=0))):
+    for kernel, origin in (
+        (Energy((0.5, -1.0)), (0.5, -1.0)),
+        (Energy().resolve(POOLED), POOLED.mean(axis=0)),
+    ):
         for rows, columns in ((FIRST, FIRST), (FIRST, SECOND), (NEW, POOLED)):
-            np.testing.assert_allclose(kernel(rows, columns), naive.energy(rows, columns, origin), atol=1e-13)
+            np.testing.assert_allclose(
+                kernel(rows, columns), naive.energy(rows, columns, origin), atol=1e-13
+            )
         np.testing.assert_allclose(kernel.diagonal(NEW), np.diag(kernel(NEW)), rtol=1e-12)
         assert np.linalg.eigvalsh(kernel(POOLED)).min() > -1e-10
 
 
 def test_the_statistic_is_the_energy_distance():
-    statistic = two_sample_test(FIRST, SECOND, kernel="energy", form="biased", **options(0)).statistic
+    statistic = two_sample_test(
+        FIRST, SECOND, kernel="energy", form="biased", **options(0)
+    ).statistic
     assert statistic == pytest.approx(naive.energy_distance(FIRST, SECOND), rel=1e-12)
-    shifted = two_sample_test(FIRST, SECOND, kernel=Energy((9.0, 4.0)), form="biased", **options(0)).statistic
+    shifted = two_sample_test(
+        FIRST, SECOND, kernel=Energy((9.0, 4.0)), form="biased", **options(0)
+    ).statistic
     assert shifted == pytest.approx(statistic, rel=1e-10)
 
 
@@ -233,8 +262,14 @@ def test_against_dcor():
 
 
 def test_routes():
-    tied = np.round(FIRST[:, :1]), np.round(SECOND[:, :1])  # a few distinct values: coordinates are few
-    dense, factor = (two_sample_test(*tied, kernel="energy", gram=gram, **options()) for gram in ("dense", "factor"))
+    tied = (
+        np.round(FIRST[:, :1]),
+        np.round(SECOND[:, :1]),
+    )  # a few distinct values: coordinates are few
+    dense, factor = (
+        two_sample_test(*tied, kernel="energy", gram=gram, **options())
+        for gram in ("dense", "factor")
+    )
     assert factor.route == "factor" and factor.pvalue == dense.pvalue
     assert factor.statistic == pytest.approx(dense.statistic, rel=1e-9)
     with pytest.raises(ValueError, match="Gaussian"):
@@ -279,13 +314,19 @@ def test_waves_are_exact_to_rounding_all_around_and_bounded_far_out():
 def test_bells_are_gaussian_kernel_values(columns, features):
     rows, points = ROWS.normal(size=(101, columns)), ROWS.normal(size=(features, columns))
     assert np.allclose(bell_values(rows, points), Gaussian(1.0)(rows, points), rtol=1e-13, atol=0.0)
-    far = bell_values(np.array([[40.0] * columns, [1e200] * columns, [0.0] * columns]), np.zeros((1, columns)))
+    far = bell_values(
+        np.array([[40.0] * columns, [1e200] * columns, [0.0] * columns]), np.zeros((1, columns))
+    )
     assert np.all(far[:2] < 1e-300) and far[2] == 1.0
 
 
 @pytest.mark.parametrize("rows", [1, 2, 17, 100])
 def test_a_row_is_the_same_beside_any_others(rows):
-    X, turns, points = ROWS.normal(size=(100, 5)), ROWS.normal(size=(5, 200)), ROWS.normal(size=(200, 5))
+    X, turns, points = (
+        ROWS.normal(size=(100, 5)),
+        ROWS.normal(size=(5, 200)),
+        ROWS.normal(size=(200, 5)),
+    )
     whole = cosines_and_sines(X, turns), bell_values(X, points)
     for start in range(0, 100, rows):
         some = X[start : start + rows]
@@ -293,11 +334,18 @@ def test_a_row_is_the_same_beside_any_others(rows):
         assert np.array_equal(bell_values(some, points), whole[1][start : start + rows])
 
 
-@pytest.mark.parametrize("kernel", [Gaussian(1.3), Gaussian((0.5, 1.0, 2.0)), Laplacian(0.7), 2.0 * Gaussian(3.0)])
+@pytest.mark.parametrize(
+    "kernel", [Gaussian(1.3), Gaussian((0.5, 1.0, 2.0)), Laplacian(0.7), 2.0 * Gaussian(3.0)]
+)
 def test_random_fourier_features_of_many_rows_are_those_of_few(kernel):
     features = random_fourier(kernel, 3, 512, 0)
     X = np.vstack([ROWS.normal(size=(2000, 3)), 1e3 * ROWS.normal(size=(200, 3)), np.zeros((1, 3))])
     few = np.vstack([features.coordinates(some) for some in np.array_split(X, 20)])  # by numpy
     largest = np.abs(X @ features.frequencies.T).max()
     assert np.allclose(features.coordinates(X), few, rtol=0.0, atol=1e-15 * largest)
-    assert np.allclose(features.coordinates(np.asfortranarray(X)[:2000]), few[:2000], rtol=0.0, atol=1e-15 * largest)
+    assert np.allclose(
+        features.coordinates(np.asfortranarray(X)[:2000]),
+        few[:2000],
+        rtol=0.0,
+        atol=1e-15 * largest,
+    )

@@ -57,7 +57,9 @@ class Doubled(FeatureMap):
 
 
 @pytest.mark.parametrize(
-    "kernel", [halved, Halved(), Linear() + Halved(), Doubled()], ids=["function", "class", "sum", "coordinates"]
+    "kernel",
+    [halved, Halved(), Linear() + Halved(), Doubled()],
+    ids=["function", "class", "sum", "coordinates"],
 )
 def test_rows_are_read_only(kernel):
     for test in (
@@ -92,7 +94,9 @@ def test_a_function_that_is_not_a_kernel(function):
             use()
 
 
-@pytest.mark.parametrize("values", [lambda X: X[:, 0], lambda X: X[:, :0], lambda X: X * np.nan, lambda X: X * 1j])
+@pytest.mark.parametrize(
+    "values", [lambda X: X[:, 0], lambda X: X[:, :0], lambda X: X * np.nan, lambda X: X * 1j]
+)
 def test_coordinates_that_are_not_features(values):
     class Own(FeatureMap):
         def coordinates(self, X):
@@ -123,12 +127,18 @@ def test_subclasses_keep_their_fields_when_the_bandwidth_is_found():
     assert Named(name="near").resolve(X) == Named(Gaussian().resolve(X).bandwidth, "near")
     assert two_sample_test(X, Y, kernel=Named(name="near"), **FEW).kernel.label == "near"
     expected = two_sample_test(X, Y, kernel=Gaussian("0.5 * median"), **FEW)
-    assert two_sample_test(X, Y, kernel=Initialised("0.5 * median"), **FEW).statistic == expected.statistic
+    assert (
+        two_sample_test(X, Y, kernel=Initialised("0.5 * median"), **FEW).statistic
+        == expected.statistic
+    )
 
 
 MISTAKES = {
     ValueError: [
-        *(lambda bad=bad: Gaussian(bad) for bad in (0, -1.0, np.nan, "mean", "0 * median", [1.0, 0.0], [], [[1.0]])),
+        *(
+            lambda bad=bad: Gaussian(bad)
+            for bad in (0, -1.0, np.nan, "mean", "0 * median", [1.0, 0.0], [], [[1.0]])
+        ),
         lambda: Gaussian((1.0, 2.0, 3.0))(X),
         lambda: (Linear() + Laplacian())(X),
         lambda: Gaussian(1.0).smoothed([1.0, -2.0], 2),
@@ -137,12 +147,21 @@ MISTAKES = {
         *(lambda rows=rows: median_bandwidth(rows) for rows in ([1.0], [1.0, np.nan, 2.0])),
         *(lambda bad=bad: Linear()([[1.0, 2.0], [bad, 0.0]]) for bad in (np.nan, np.inf)),
         lambda: Linear()(X, np.ones((4, 3))),
-        *(lambda kernel=kernel: kernel([1e200, 1.0]) for kernel in (Linear(), Polynomial(), Linear() * Linear())),
+        *(
+            lambda kernel=kernel: kernel([1e200, 1.0])
+            for kernel in (Linear(), Polynomial(), Linear() * Linear())
+        ),
         *(lambda kernel=kernel: kernel * -1.0 for kernel in (Linear(), Gaussian())),
         lambda: Sum((Linear(),)),
         lambda: Polynomial(degree=0),
-        *(lambda gram=gram: Precomputed(gram) for gram in (np.ones((2, 3)), [[1.0, 0.5], [0.4, 1.0]], X @ X.T - 9.0)),
-        *(lambda rows=rows: Precomputed(np.eye(12))(rows) for rows in ([0, 12], [-1, 0], [0.5, 1], [[0, 1], [1, 2]])),
+        *(
+            lambda gram=gram: Precomputed(gram)
+            for gram in (np.ones((2, 3)), [[1.0, 0.5], [0.4, 1.0]], X @ X.T - 9.0)
+        ),
+        *(
+            lambda rows=rows: Precomputed(np.eye(12))(rows)
+            for rows in ([0, 12], [-1, 0], [0.5, 1], [[0, 1], [1, 2]])
+        ),
         lambda: Precomputed(np.eye(12)) + Gaussian(),
         lambda: Energy(2.0),
         lambda: Energy()(X),

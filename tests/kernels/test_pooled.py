@@ -32,7 +32,11 @@ from shrinktest.statistics.kernel_cache import KernelCache
 
 rng = np.random.default_rng(0)
 Z, NEW = rng.normal(size=(14, 2)), rng.normal(size=(5, 2)) + 0.5
-X, Y, THIRD = rng.normal(size=(12, 2)), rng.normal(size=(9, 2)) * [1.0, 3.0], rng.normal(size=(7, 2))
+X, Y, THIRD = (
+    rng.normal(size=(12, 2)),
+    rng.normal(size=(9, 2)) * [1.0, 3.0],
+    rng.normal(size=(7, 2)),
+)
 FUNCTIONS = {
     Gaussian(1.3): lambda x, y: np.exp(-np.sum((x - y) ** 2) / (2 * 1.3**2)),
     Laplacian(0.9): lambda x, y: np.exp(-np.sum(np.abs(x - y)) / 0.9),
@@ -42,13 +46,22 @@ FUNCTIONS = {
 }
 VALUES = {
     **{
-        (lambda kernel, lam=lam: Whitened(kernel, lam)): lambda *rest, lam=lam: naive.whitened(*rest, lam)
+        (lambda kernel, lam=lam: Whitened(kernel, lam)): lambda *rest, lam=lam: naive.whitened(
+            *rest, lam
+        )
         for lam in (0.001, 0.1, 5.0)
     },
     SecondOrder: naive.second_order,
     Depth: naive.depth,
 }
-POOLED = [Whitened(), Whitened(lam=0.001), Whitened(Linear(), lam=2.0), SecondOrder(), SecondOrder(Linear()), Depth()]
+POOLED = [
+    Whitened(),
+    Whitened(lam=0.001),
+    Whitened(Linear(), lam=2.0),
+    SecondOrder(),
+    SecondOrder(Linear()),
+    Depth(),
+]
 
 
 def options(n_resamples=99, **more):
@@ -56,14 +69,18 @@ def options(n_resamples=99, **more):
 
 
 @pytest.mark.parametrize("kernel", FUNCTIONS, ids=repr)
-@pytest.mark.parametrize("kind", VALUES, ids=["whitened .001", "whitened .1", "whitened 5", "second-order", "depth"])
+@pytest.mark.parametrize(
+    "kind", VALUES, ids=["whitened .001", "whitened .1", "whitened 5", "second-order", "depth"]
+)
 def test_values_on_the_pooled_sample_and_off_it(kind, kernel):
     resolved = kind(kernel).resolve(Z)
     for rows, columns in ((Z, Z), (Z[:4], Z[2:9]), (NEW, Z), (NEW, NEW)):
         expected = VALUES[kind](FUNCTIONS[kernel], rows, columns, Z)
         np.testing.assert_allclose(resolved(rows, columns), expected, rtol=1e-8, atol=1e-9)
     for rows in (Z, NEW):
-        np.testing.assert_allclose(resolved.diagonal(rows), np.diag(resolved(rows)), rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(
+            resolved.diagonal(rows), np.diag(resolved(rows)), rtol=1e-9, atol=1e-12
+        )
 
 
 def test_whitened_linear_distance_is_hotellings_with_a_ridge():
@@ -73,14 +90,20 @@ def test_whitened_linear_distance_is_hotellings_with_a_ridge():
     ridged = covariance + lam * np.trace(covariance) * np.eye(2)
     difference = X.mean(axis=0) - Y.mean(axis=0)
     dimension = np.trace(np.linalg.solve(ridged, covariance))
-    statistic = two_sample_test(X, Y, kernel=Whitened(Linear(), lam), form="biased", **options(0)).statistic
-    assert statistic == pytest.approx(difference @ np.linalg.solve(ridged, difference) / dimension, rel=1e-10)
+    statistic = two_sample_test(
+        X, Y, kernel=Whitened(Linear(), lam), form="biased", **options(0)
+    ).statistic
+    assert statistic == pytest.approx(
+        difference @ np.linalg.solve(ridged, difference) / dimension, rel=1e-10
+    )
 
 
 def test_second_order_linear_distance_is_that_of_covariances_about_the_pooled_mean():
     mean = np.vstack([X, Y]).mean(axis=0)
     first, second = ((S - mean).T @ (S - mean) / len(S) for S in (X, Y))
-    statistic = two_sample_test(X, Y, kernel=SecondOrder(Linear()), form="biased", **options(0)).statistic
+    statistic = two_sample_test(
+        X, Y, kernel=SecondOrder(Linear()), form="biased", **options(0)
+    ).statistic
     assert statistic == pytest.approx(np.sum((first - second) ** 2), rel=1e-10)
 
 
@@ -92,16 +115,25 @@ def test_depth_distance_is_that_of_mean_depths():
     assert result.statistic == pytest.approx((u[:12].mean() - u[12:].mean()) ** 2, rel=1e-10)
 
 
-@pytest.mark.parametrize(("most", "components"), [(1, 1), (2, 1), (3, 2), (5, 2), (6, 3), (1000, 4)])
+@pytest.mark.parametrize(
+    ("most", "components"), [(1, 1), (2, 1), (3, 2), (5, 2), (6, 3), (1000, 4)]
+)
 def test_second_order_by_the_leading_principal_components(most, components):
     rows, new = rng.normal(size=(30, 4)) * [3.0, 2.0, 1.0, 0.1], rng.normal(size=(5, 4))
-    features, coordinates, share = SecondOrder(Linear()).resolve(rows).shortened(Linear(), rows, most)
-    assert coordinates.shape == (30, components * (components + 1) // 2) and coordinates.shape[1] <= most
+    features, coordinates, share = (
+        SecondOrder(Linear()).resolve(rows).shortened(Linear(), rows, most)
+    )
+    assert (
+        coordinates.shape == (30, components * (components + 1) // 2)
+        and coordinates.shape[1] <= most
+    )
     centre = rows.mean(axis=0)
     _, singular, axes = np.linalg.svd(rows - centre)
     assert share == pytest.approx((singular[:components] ** 2).sum() / (singular**2).sum())
     leading, others = ((P - centre) @ axes[:components].T for P in (rows, new))
-    np.testing.assert_allclose(coordinates @ coordinates.T, (leading @ leading.T) ** 2, rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(
+        coordinates @ coordinates.T, (leading @ leading.T) ** 2, rtol=1e-8, atol=1e-8
+    )
     np.testing.assert_allclose(features(new, rows), (others @ leading.T) ** 2, rtol=1e-8, atol=1e-8)
 
 
@@ -114,7 +146,12 @@ def test_an_indefinite_matrix_is_not_a_kernel():
 
 @pytest.mark.parametrize(
     ("kernel", "estimator"),
-    [(Whitened(), "fkmse"), (SecondOrder(), "kme"), (Depth(), "kme"), (Whitened(Energy(), 0.001), "kme")],
+    [
+        (Whitened(), "fkmse"),
+        (SecondOrder(), "kme"),
+        (Depth(), "kme"),
+        (Whitened(Energy(), 0.001), "kme"),
+    ],
 )
 def test_level_is_exact_over_all_splits(kernel, estimator):
     """Every split of eight points as the data: p <= k / 35 for exactly k of 35, as X and Y may change names."""
@@ -136,7 +173,9 @@ def test_every_estimator_of_weights_in_every_test():
             two_sample_test(X, Y, kernel=kernel, **given),
             k_sample_test(X, Y, THIRD, kernel=kernel, **given),
             independence_test(X, X**2, kernel_x=kernel, kernel_y=kernel, **given),
-            joint_independence_test(X[:, :1], X[:, 1:], X[:, :1] ** 2, kernels=[kernel] * 3, **given),
+            joint_independence_test(
+                X[:, :1], X[:, 1:], X[:, :1] ** 2, kernels=[kernel] * 3, **given
+            ),
         ):
             assert 0.0 < result.pvalue <= 1.0 and len(np.unique(result.null_distribution)) > 1
 
@@ -145,7 +184,9 @@ def test_every_estimator_of_weights_in_every_test():
 @pytest.mark.parametrize("estimator", ["kme", "skmse", "landweber"])
 def test_coordinates_give_the_test_of_the_gram_matrix(kernel, estimator):
     given = options(199, estimator=estimator, kernel=kernel)
-    dense, factor = (two_sample_test(X[:, :1], Y[:, :1], gram=gram, **given) for gram in ("dense", "factor"))
+    dense, factor = (
+        two_sample_test(X[:, :1], Y[:, :1], gram=gram, **given) for gram in ("dense", "factor")
+    )
     assert (factor.route, dense.route) == ("factor", "dense")
     assert factor.pvalue == dense.pvalue
     assert factor.statistic == pytest.approx(dense.statistic, rel=1e-6)
@@ -162,7 +203,9 @@ def test_depths_that_are_all_equal_break_nothing(sizes):
 def test_the_witness_of_depths():
     result = two_sample_test(X, Y, kernel=Depth(Gaussian(1.3)), **options())
     pooled = np.vstack([X, Y])
-    at_x, at_y = (naive.depth(FUNCTIONS[Gaussian(1.3)], NEW, S, pooled).mean(axis=1) for S in (X, Y))
+    at_x, at_y = (
+        naive.depth(FUNCTIONS[Gaussian(1.3)], NEW, S, pooled).mean(axis=1) for S in (X, Y)
+    )
     np.testing.assert_allclose(result.witness(NEW), at_x - at_y, rtol=1e-8)
 
 
@@ -188,7 +231,9 @@ def test_contributions_take_changed_observations_for_the_pooled_sample(pooled, s
         np.testing.assert_allclose(drops(kernel), expected, rtol=1e-6, atol=1e-8)
 
 
-@pytest.mark.parametrize("kernel", [*POOLED, Rescaled(Depth(), "sd"), Rescaled(Whitened(), "rank")], ids=repr)
+@pytest.mark.parametrize(
+    "kernel", [*POOLED, Rescaled(Depth(), "sd"), Rescaled(Whitened(), "rank")], ids=repr
+)
 @pytest.mark.parametrize("gram", ["auto", "dense", "factor", "nystrom"])
 def test_a_cache_evaluates_kernels_at_the_points_they_know_and_refuses_others(kernel, gram):
     cache = KernelCache(gram, 5 if gram == "nystrom" else None, 1e9, np.random.default_rng(0))
@@ -225,9 +270,13 @@ def test_differences_within_pairs_are_taken_anew_for_effects_and_contributions(p
         drops[j, r] = result.statistic - tested(changed).statistic
     table = result.contributions(n_repeats=2, rng=0)
     np.testing.assert_allclose(table["drop"], drops.mean(axis=1), rtol=1e-7)
-    alone = two_sample_test(first, second, kernel=pooled, paired=True, form="biased", alpha=0.1, **ENOUGH)
+    alone = two_sample_test(
+        first, second, kernel=pooled, paired=True, form="biased", alpha=0.1, **ENOUGH
+    )
     effect, expected = result.effect(), alone.effect()  # of the rows themselves
-    assert (effect.auc, effect.distance) == pytest.approx((expected.auc, expected.distance), rel=1e-8)
+    assert (effect.auc, effect.distance) == pytest.approx(
+        (expected.auc, expected.distance), rel=1e-8
+    )
     assert 0.0 < result.witness_band().pvalue <= 1.0
 
 

@@ -26,7 +26,9 @@ from shrinktest import (
 )
 from shrinktest.estimators import ESTIMATORS
 
-RESAMPLES = 99  # (B + 1) alpha is a whole number for both levels, so that these are attained exactly
+RESAMPLES = (
+    99  # (B + 1) alpha is a whole number for both levels, so that these are attained exactly
+)
 LEVELS = (0.05, 0.01)
 CONFIDENCE = 0.999
 
@@ -65,7 +67,13 @@ def pvalues(design, estimator, laws, seeds, label, options):
     """The p-value of every null data set, which depends on its seed and not on the process that draws it."""
     case = crc32(label.encode())
     return [
-        run(design, estimator, laws[seed % len(laws)], np.random.default_rng([case, seed]), **options).pvalue
+        run(
+            design,
+            estimator,
+            laws[seed % len(laws)],
+            np.random.default_rng([case, seed]),
+            **options,
+        ).pvalue
         for seed in seeds
     ]
 
@@ -76,15 +84,21 @@ def check(design, estimator, laws, draws, **options):
     Both of its ends count.  Ties can only lower the level, but even where most pairings are shrunk to
     exactly zero they do not reach the few values in the tail.
     """
-    label = f"{getattr(estimator, '__name__', estimator)}, {design}, {' and '.join(laws)}, {options}"
+    label = (
+        f"{getattr(estimator, '__name__', estimator)}, {design}, {' and '.join(laws)}, {options}"
+    )
     p_values = np.array(pvalues(design, estimator, laws, range(draws), label, options))
     counts = [int((p_values <= alpha).sum()) for alpha in LEVELS]
     print(f"\n{label:90}", *(f"{count / draws:.4f}" for count in counts), end=" ")
     ranks = p_values * (RESAMPLES + 1)
-    assert ranks.min() > 0.99 and np.abs(ranks - np.rint(ranks)).max() < 1e-9, "p is a rank, and never 0"
+    assert ranks.min() > 0.99 and np.abs(ranks - np.rint(ranks)).max() < 1e-9, (
+        "p is a rank, and never 0"
+    )
     for alpha, count in zip(LEVELS, counts, strict=True):
         low, high = region(draws, alpha)
-        assert low <= count <= high, f"{label}: p <= {alpha} in {count} of {draws}, not {low:.0f} to {high:.0f}"
+        assert low <= count <= high, (
+            f"{label}: p <= {alpha} in {count} of {draws}, not {low:.0f} to {high:.0f}"
+        )
 
 
 # ----------------------------------------------------------------------------------------- every estimator
@@ -162,7 +176,9 @@ def simple_shrinkage(draws, freeze, rng):
     for k in range(draws):
         squares = pdist(rng.standard_normal((2 * m, 3)), "sqeuclidean")
         gram = squareform(np.exp(-squares / (2.0 * 0.02 * np.median(squares)))) + np.eye(2 * m)
-        splits = np.vstack([observed, rng.permuted(np.tile(observed, (RESAMPLES, 1)), axis=1)]).astype(float)
+        splits = np.vstack(
+            [observed, rng.permuted(np.tile(observed, (RESAMPLES, 1)), axis=1)]
+        ).astype(float)
         inside, outside = splits @ gram, (1.0 - splits) @ gram
         xx, yy = (inside * splits).sum(axis=1), (outside * (1.0 - splits)).sum(axis=1)
         xy = (inside * (1.0 - splits)).sum(axis=1)

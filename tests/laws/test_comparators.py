@@ -48,17 +48,23 @@ def test_p_value_of_frouros_within_monte_carlo_error():
     permutations = callbacks.PermutationTestDistanceBased(
         num_permutations=1000, num_jobs=1, method="conservative", random_state=0
     )
-    detector = detectors.MMD(kernel=partial(kernels.rbf_kernel, sigma=ours.bandwidth), callbacks=permutations)
+    detector = detectors.MMD(
+        kernel=partial(kernels.rbf_kernel, sigma=ours.bandwidth), callbacks=permutations
+    )
     detector.fit(X)
     _, logs = detector.compare(Y)
     theirs = logs["PermutationTestDistanceBased"]["p_value"]
-    assert abs(theirs - ours.pvalue) < 4 * np.sqrt(ours.pvalue * (1 - ours.pvalue) * (1 / 1000 + 1 / 1999))
+    assert abs(theirs - ours.pvalue) < 4 * np.sqrt(
+        ours.pvalue * (1 - ours.pvalue) * (1 / 1000 + 1 / 1999)
+    )
 
 
 def test_energy_distance_is_that_of_dcor():
     dcor = pytest.importorskip("dcor")
     first, second = rows(len(X), len(Y))
-    ours = two_sample_test(first, second, kernel=distance_kernel(X, Y), form="biased", n_resamples=0)
+    ours = two_sample_test(
+        first, second, kernel=distance_kernel(X, Y), form="biased", n_resamples=0
+    )
     assert ours.statistic == pytest.approx(dcor.energy_distance(X, Y), rel=1e-10)
     theirs = dcor.homogeneity.energy_test(X, Y, num_resamples=0).statistic
     scale = len(X) * len(Y) / (len(X) + len(Y))
@@ -68,7 +74,9 @@ def test_energy_distance_is_that_of_dcor():
 def test_energy_p_value_of_dcor_within_monte_carlo_error():
     dcor = pytest.importorskip("dcor")
     first, second = rows(len(X), len(Y))
-    ours = two_sample_test(first, second, kernel=distance_kernel(X, Y), form="biased", n_resamples=1999, rng=0)
+    ours = two_sample_test(
+        first, second, kernel=distance_kernel(X, Y), form="biased", n_resamples=1999, rng=0
+    )
     theirs = dcor.homogeneity.energy_test(X, Y, num_resamples=1999, random_state=0).pvalue
     assert abs(theirs - ours.pvalue) < 4 * np.sqrt(ours.pvalue * (1 - ours.pvalue) * 2 / 1999)
 
@@ -115,7 +123,9 @@ def test_monte_carlo_p_value_of_scipy_within_its_error(form):
         random_state=np.random.default_rng(1),
     )
     assert ours.statistic == pytest.approx(theirs.statistic, rel=1e-12)
-    assert abs(theirs.pvalue - ours.pvalue) < 4 * np.sqrt(ours.pvalue * (1 - ours.pvalue) * 2 / 1999)
+    assert abs(theirs.pvalue - ours.pvalue) < 4 * np.sqrt(
+        ours.pvalue * (1 - ours.pvalue) * 2 / 1999
+    )
 
 
 def test_energy_statistic_of_scipy_in_one_dimension():

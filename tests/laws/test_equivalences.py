@@ -71,8 +71,12 @@ def test_one_amount_of_simple_shrinkage_changes_nothing():
     given = [SKMSE(tuning="pooled"), SKMSE(alpha=0.4)]
     for estimator, sizes, seed, form in itertools.product(given, SIZES, range(2), FORMS):
         options = {"form": form, "n_resamples": 99, "rng": seed}
-        result, standard = (split_test(*samples(*sizes), each, **options) for each in (estimator, "kme"))
-        s = 1 - (0.4 if estimator.alpha else refits.amount(SKMSE(), result.kernel(POINTS[:10]))["alpha"])
+        result, standard = (
+            split_test(*samples(*sizes), each, **options) for each in (estimator, "kme")
+        )
+        s = 1 - (
+            0.4 if estimator.alpha else refits.amount(SKMSE(), result.kernel(POINTS[:10]))["alpha"]
+        )
         np.testing.assert_allclose(values(result), s**2 * values(standard), rtol=1e-9)
         assert result.pvalue == standard.pvalue and "estimator='kme'" in notes(result)
         assert ("(form='biased')" in notes(result)) == (sizes[0] != sizes[1] and form == "biased")
@@ -92,11 +96,16 @@ def test_shrinkage_that_depends_on_the_size_only_is_one_amount_for_equal_sizes()
 def test_other_shrinkage_is_a_test_of_its_own():
     for estimator in (SKMSE(), SKMSE(tuning="joint"), FKMSE(tuning="pooled")):
         result = split_test(*samples(5, 5), estimator, n_resamples=30)
-        assert not proportional(result, split_test(*samples(5, 5), n_resamples=30)) and result.notes == ()
+        assert (
+            not proportional(result, split_test(*samples(5, 5), n_resamples=30))
+            and result.notes == ()
+        )
     for tuning in ("sample", "joint"):  # noise that is tuned in every relabelling
         result = split_test(*samples(5, 5), MKME(tuning=tuning), n_resamples=30)
         assert not proportional(result, split_test(*samples(5, 5), MKME(), n_resamples=30))
-        assert "wider kernel" not in notes(result) and ("unequal noise" in notes(result)) == (tuning == "sample")
+        assert "wider kernel" not in notes(result) and ("unequal noise" in notes(result)) == (
+            tuning == "sample"
+        )
     result = pair_test(X, Y, "skmse", n_resamples=30)
     assert not proportional(result, pair_test(X, Y, n_resamples=30)) and result.notes == ()
 
@@ -119,7 +128,9 @@ def test_noise_on_the_margins_is_a_wider_kernel():
     for estimator, form in itertools.product(given, FORMS):
         result = pair_test(X, Y, estimator, form=form, n_resamples=39)
         kernels, factor = {}, 1.0
-        for v, Z, width, noise in zip("xy", (X, Y), result.bandwidth, result.estimates[0].shrinkage, strict=True):
+        for v, Z, width, noise in zip(
+            "xy", (X, Y), result.bandwidth, result.estimates[0].shrinkage, strict=True
+        ):
             wider = np.sqrt(width**2 + 2 * np.array(noise))
             assert (wider > width).all()
             kernels[f"kernel_{v}"] = Gaussian(wider)
@@ -131,7 +142,10 @@ def test_noise_on_the_margins_is_a_wider_kernel():
 
 def test_both_forms_are_one_test_for_equal_sizes_only():
     for estimator, seed in itertools.product((KME(), MKME()), range(2)):
-        both = [split_test(*samples(6, 6), estimator, form=form, n_resamples=99, rng=seed) for form in FORMS]
+        both = [
+            split_test(*samples(6, 6), estimator, form=form, n_resamples=99, rng=seed)
+            for form in FORMS
+        ]
         assert both[0].pvalue == both[1].pvalue
         shift = values(both[1]) - 11 / 10 * values(both[0])  # (2m - 1) / (2m - 2)
         np.testing.assert_allclose(shift, shift[0], rtol=1e-9)
@@ -151,22 +165,36 @@ def test_given_variables_and_covariates():
     wide, both = np.column_stack([Z, SECOND[:, 1]]), (Z, Z + 0.5 * SECOND[:, 1])
     for test in (
         lambda f: independence_test(FIRST[:, 0], SECOND[:, 0], given=f * Z, **FEW).pvalue,
-        lambda f: independence_test(FIRST[:, 0], SECOND[:, 0], given=f * Z, given_method="local", **FEW).pvalue,
+        lambda f: (
+            independence_test(
+                FIRST[:, 0], SECOND[:, 0], given=f * Z, given_method="local", **FEW
+            ).pvalue
+        ),
         lambda f: independence_test(FIRST[:, 0], SECOND[:, 0], given=f * wide, **FEW).pvalue,
         lambda f: independence_matrix(FIRST, given=f * Z, **FEW).pvalues,
-        lambda f: two_sample_test(FIRST, SECOND, covariates=tuple(f * covariate for covariate in both), **FEW).pvalue,
+        lambda f: (
+            two_sample_test(
+                FIRST, SECOND, covariates=tuple(f * covariate for covariate in both), **FEW
+            ).pvalue
+        ),
     ):
         assert all(test(factor) == test(1.0) for factor in FACTORS)
 
 
-@pytest.mark.parametrize(("factor", "scale"), [*zip(FACTORS, ["rank", "mad", None, None, "rank"], strict=True)])
+@pytest.mark.parametrize(
+    ("factor", "scale"), [*zip(FACTORS, ["rank", "mad", None, None, "rank"], strict=True)]
+)
 def test_comparisons(factor, scale):
     plain, scaled = (compare(f * FIRST, f * SECOND, scale=scale, **FEW) for f in (1.0, factor))
     assert scaled.overall.pvalue == plain.overall.pvalue
     for effect, other in zip(plain.effects, scaled.effects, strict=True):
         for before, after in zip(effect.changes, other.changes, strict=True):
-            assert (after.first, after.second) == pytest.approx((before.first * factor, before.second * factor))
-            assert (after.estimate, after.low, after.high) == pytest.approx((before.estimate, before.low, before.high))
+            assert (after.first, after.second) == pytest.approx(
+                (before.first * factor, before.second * factor)
+            )
+            assert (after.estimate, after.low, after.high) == pytest.approx(
+                (before.estimate, before.low, before.high)
+            )
     assert plain.where is not None
     assert (scaled.where is None) == (factor != 2.0**500)
 
@@ -187,7 +215,9 @@ def test_moments():
         values = 3.0 * factor * FIRST
         assert 0.5 <= np.abs(near_one(values)).max() <= 1.0
         np.testing.assert_allclose(means(values) / factor, 3.0 * FIRST.mean(axis=0))
-        np.testing.assert_allclose(deviations(values, ddof=1) / factor, 3.0 * FIRST.std(axis=0, ddof=1))
+        np.testing.assert_allclose(
+            deviations(values, ddof=1) / factor, 3.0 * FIRST.std(axis=0, ddof=1)
+        )
     assert not near_one(np.zeros((3, 2))).any()
 
 

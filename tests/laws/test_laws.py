@@ -45,7 +45,9 @@ CASES = {
     "product": (WIDE * Polynomial(degree=2, offset=1), POINTS),
 }
 SMOOTH = ("gaussian", "gaussian per column")
-PAIRS = [(e, case) for e in WEIGHTED for case in CASES] + [(e, case) for e in SMOOTHED for case in SMOOTH]
+PAIRS = [(e, case) for e in WEIGHTED for case in CASES] + [
+    (e, case) for e in SMOOTHED for case in SMOOTH
+]
 
 
 @numba.njit
@@ -90,7 +92,9 @@ def test_weights_travel_with_the_points_and_agree_with_those_of_the_gram_matrix(
         same(moved.weights, mean.weights[order], what)
         same(moved.embedding(points), mean.embedding(points), what)  # the same element of the RKHS
         assert mean.kernel == kernel and np.array_equal(mean.points, points)
-        same(mean.weights, estimator.weights(kernel(points)), what)  # few coordinates need no Gram matrix
+        same(
+            mean.weights, estimator.weights(kernel(points)), what
+        )  # few coordinates need no Gram matrix
         weights = estimator.fit(points[copies], kernel).weights
         same(weights[[3, 6, 8]], weights[[0, 0, 2]], what, 1e-9)  # equal points have equal weights
 
@@ -98,7 +102,10 @@ def test_weights_travel_with_the_points_and_agree_with_those_of_the_gram_matrix(
 def test_only_the_empirical_measure_counts():
     """Every point twice is the same distribution; fixed amounts are on scales that do not know n."""
     for estimator, (kernel, points) in itertools.product(FIXED, CASES.values()):
-        once, twice = estimator.fit(points, kernel), estimator.fit(np.repeat(points, 2, axis=0), kernel)
+        once, twice = (
+            estimator.fit(points, kernel),
+            estimator.fit(np.repeat(points, 2, axis=0), kernel),
+        )
         same(twice.weights, np.repeat(once.weights, 2) / 2, (estimator, kernel))
 
 
@@ -114,7 +121,10 @@ def test_shrinking_shrinks():
     for estimator, case in PAIRS:
         kernel, points = CASES[case]
         most = row_of(estimator).overshoot ** 2 * KME().fit(points, kernel).norm2()
-        assert -1e-12 <= estimator.fit(points, kernel).norm2() <= most * (1 + 1e-12), (estimator, case)
+        assert -1e-12 <= estimator.fit(points, kernel).norm2() <= most * (1 + 1e-12), (
+            estimator,
+            case,
+        )
 
 
 def test_the_tuned_amount_rebuilds_the_fit():
@@ -134,12 +144,16 @@ def test_the_tuned_amount_rebuilds_the_fit():
 
 
 def test_smoothing_needs_a_gaussian_kernel():
-    for estimator, case in itertools.product([*SMOOTHED, MKME(variance=1.0)], CASES.keys() - set(SMOOTH)):
+    for estimator, case in itertools.product(
+        [*SMOOTHED, MKME(variance=1.0)], CASES.keys() - set(SMOOTH)
+    ):
         kernel, points = CASES[case]
         with pytest.raises(ValueError, match="Gaussian"):
             estimator.fit(points, kernel)
         with pytest.raises(ValueError, match="Gaussian"):
-            two_sample_test(points[:6], points[6:], estimator=estimator, kernel=kernel, n_resamples=9)
+            two_sample_test(
+                points[:6], points[6:], estimator=estimator, kernel=kernel, n_resamples=9
+            )
 
 
 def test_the_gram_matrix_is_not_touched():
@@ -168,7 +182,13 @@ def test_kernels_may_return_read_only_matrices():
 
 
 def test_estimators_of_the_package_and_sound_ones_of_users_pass():
-    some = [TSVD(m=1), TSVD(m=12), TSVD(m=20), MMKME(variances=(1.0, 1.0)), SKMSE(target=([[0.0]], [1.0]))]
+    some = [
+        TSVD(m=1),
+        TSVD(m=12),
+        TSVD(m=20),
+        MMKME(variances=(1.0, 1.0)),
+        SKMSE(target=([[0.0]], [1.0])),
+    ]
     own = [lambda gram: np.full(len(gram), 0.5 / len(gram)), Smoother(), OWN]
     for estimator in (*ESTIMATORS, *WEIGHTED, *FIXED, *some, *own):
         check_estimator(estimator)
@@ -176,7 +196,9 @@ def test_estimators_of_the_package_and_sound_ones_of_users_pass():
 
 def test_a_compiled_function_is_given_its_parameters():
     np.testing.assert_array_equal(OWN.weights(MATRIX), np.full(11, 0.5 / 11))
-    np.testing.assert_array_equal(Compiled(halved, (2,)).fit(POINTS, WIDE).weights, np.full(11, 2 / 11))
+    np.testing.assert_array_equal(
+        Compiled(halved, (2,)).fit(POINTS, WIDE).weights, np.full(11, 2 / 11)
+    )
     assert eval(repr(OWN)) == OWN != Compiled(halved, (0.25,)) and OWN.tuned(WIDE, POINTS) is OWN
 
 
@@ -235,6 +257,10 @@ def test_broken_estimators_fail():
     ):
         with pytest.raises(AssertionError, match=fault):
             check_estimator(estimator)
-    for estimator, error in (("keme", ValueError), ("auto", ValueError), (["kme", "fkmse"], TypeError)):
+    for estimator, error in (
+        ("keme", ValueError),
+        ("auto", ValueError),
+        (["kme", "fkmse"], TypeError),
+    ):
         with pytest.raises(error, match="estimator"):
             check_estimator(estimator)

@@ -53,7 +53,9 @@ def test_one_missing_cell_is_not_the_smallest_p_value():
 def test_tied_splits_are_not_evidence():
     corners = np.eye(8)  # 35 different splits, all with the same statistic
     for name, n_resamples in itertools.product(ESTIMATORS, (np.inf, 99)):
-        tied = two_sample_test(corners[:4], corners[4:], estimator=name, n_resamples=n_resamples, rng=0, alpha=0.5)
+        tied = two_sample_test(
+            corners[:4], corners[4:], estimator=name, n_resamples=n_resamples, rng=0, alpha=0.5
+        )
         assert tied.pvalue == 1.0, name
 
 
@@ -65,16 +67,23 @@ def test_binary_data_have_tied_splits():
     def statistic(G, S, T):
         return naive_tests.mmd2_biased(G[np.ix_(S, S)], G[np.ix_(T, T)], G[np.ix_(S, T)])
 
-    assert result.pvalue == pytest.approx(naive_tests.p_two_sample(G, 5, statistic, 1e-10), rel=1e-12)
+    assert result.pvalue == pytest.approx(
+        naive_tests.p_two_sample(G, 5, statistic, 1e-10), rel=1e-12
+    )
     assert result.pvalue == 1.0  # 2 against 3 ones is as even as it gets
-    assert np.mean(np.abs(result.null_distribution - result.statistic) < 1e-12) > 0.3  # a strict count would not say so
+    assert (
+        np.mean(np.abs(result.null_distribution - result.statistic) < 1e-12) > 0.3
+    )  # a strict count would not say so
 
 
 def test_constant_data_are_not_significant():
     x, y = np.full(8, 3.0), np.full(8, 3.0)
     for name, value in (("bandwidth", 1.0), ("kernel", "linear")):
         assert two_sample_test(x, y, n_resamples=99, **{name: value}).pvalue == 1.0
-        assert independence_test(x, y, n_resamples=99, **{f"{name}_{v}": value for v in "xy"}).pvalue == 1.0
+        assert (
+            independence_test(x, y, n_resamples=99, **{f"{name}_{v}": value for v in "xy"}).pvalue
+            == 1.0
+        )
     for test in TESTS:
         with pytest.raises(ValueError, match="equal"):  # they have no median distance
             test(x, y)
@@ -83,12 +92,17 @@ def test_constant_data_are_not_significant():
 def test_the_p_value_is_never_zero():
     for test, name in ALL:
         data = alternative_data(test, np.random.default_rng(1))
-        assert [test(*data, estimator=name, n_resamples=B, rng=0).pvalue for B in (19, 99)] == [1 / 20, 1 / 100]
+        assert [test(*data, estimator=name, n_resamples=B, rng=0).pvalue for B in (19, 99)] == [
+            1 / 20,
+            1 / 100,
+        ]
 
 
 def test_zero_resamples_give_no_answer_instead_of_one():
     for test, name in ALL:
-        result = test(*alternative_data(test, np.random.default_rng(1)), estimator=name, n_resamples=0)
+        result = test(
+            *alternative_data(test, np.random.default_rng(1)), estimator=name, n_resamples=0
+        )
         assert np.isnan(result.pvalue) and result.statistic > 0.0
 
 
@@ -100,7 +114,10 @@ def test_zero_resamples_give_no_answer_instead_of_one():
 def test_size_is_alpha_when_the_p_value_can_equal_it(test):
     rng = np.random.default_rng(3)
     pvalues = np.array(
-        [test(*null_data(test, rng, d=1), n_resamples=19, rng=rng, workers=1).pvalue for _ in range(600)]
+        [
+            test(*null_data(test, rng, d=1), n_resamples=19, rng=rng, workers=1).pvalue
+            for _ in range(600)
+        ]
     )
     assert inside((pvalues <= 0.05).sum(), 600, 0.05) and inside((pvalues <= 0.5).sum(), 600, 0.5)
     assert not (pvalues < 0.05).any()  # a strict rule has size 0
@@ -118,9 +135,13 @@ def test_the_result_rejects_at_equality(test):
 def test_the_seed_is_obeyed():
     for test, name in ALL:
         data = null_data(test, np.random.default_rng(4))
-        first, again, other = (test(*data, estimator=name, n_resamples=30, rng=seed) for seed in (7, 7, 8))
+        first, again, other = (
+            test(*data, estimator=name, n_resamples=30, rng=seed) for seed in (7, 7, 8)
+        )
         np.testing.assert_array_equal(again.null_distribution, first.null_distribution)
-        assert (other.null_distribution != first.null_distribution).any() and other.statistic == first.statistic
+        assert (
+            other.null_distribution != first.null_distribution
+        ).any() and other.statistic == first.statistic
 
 
 @pytest.mark.parametrize("test", TESTS)
@@ -134,12 +155,21 @@ def test_a_used_object_gives_the_same_statistic():
     """Neither estimators and kernels nor the data are changed by a test."""
     for test, name in ALL:
         estimator, kernel, rng = ESTIMATORS[name](), Gaussian(), np.random.default_rng(5)
-        fresh, data, others = pickle.dumps((estimator, kernel)), null_data(test, rng), null_data(test, rng, n=13)
+        fresh, data, others = (
+            pickle.dumps((estimator, kernel)),
+            null_data(test, rng),
+            null_data(test, rng, n=13),
+        )
         copies = [z.copy() for z in data]
         for z in data:
             z.setflags(write=False)
         kernels = ["kernel"] if test is two_sample_test else ["kernel_x", "kernel_y"]
-        given = {"estimator": estimator, "n_resamples": 30, "rng": 0, **dict.fromkeys(kernels, kernel)}
+        given = {
+            "estimator": estimator,
+            "n_resamples": 30,
+            "rng": 0,
+            **dict.fromkeys(kernels, kernel),
+        }
         first, _, again = test(*data, **given), test(*others, **given), test(*data, **given)
         assert tuple(again) == tuple(first) and pickle.dumps((estimator, kernel)) == fresh
         np.testing.assert_array_equal(again.null_distribution, first.null_distribution)
@@ -158,12 +188,16 @@ def test_one_bandwidth_per_variable():
     y = np.sin(2 * x) + 0.3 * rng.normal(size=25)
     for kernel, unit in itertools.product((Gaussian(), Laplacian()), (100.0, 0.01)):
         result, other = (
-            independence_test(x, scale * y, kernel_x=kernel, kernel_y=kernel, n_resamples=199, rng=0)
+            independence_test(
+                x, scale * y, kernel_x=kernel, kernel_y=kernel, n_resamples=199, rng=0
+            )
             for scale in (1.0, unit)
         )
         assert result.pvalue == other.pvalue == 0.005
         first, second = result.bandwidth
-        assert other.bandwidth[0] == first and other.bandwidth[1] == pytest.approx(unit * second, rel=1e-9)
+        assert other.bandwidth[0] == first and other.bandwidth[1] == pytest.approx(
+            unit * second, rel=1e-9
+        )
 
 
 def test_units_do_not_matter_for_two_samples():
@@ -183,7 +217,9 @@ def test_the_bandwidth_treats_both_samples_alike():
     result, swapped = two_sample_test(x, y, n_resamples=0), two_sample_test(y, x, n_resamples=0)
     assert result.bandwidth == pytest.approx(swapped.bandwidth, rel=1e-12)
     assert result.statistic == pytest.approx(swapped.statistic, rel=1e-9)
-    ordered = two_sample_test(np.sort(x, axis=0), y[::-1], n_resamples=0)  # no part of sorted data stands for all
+    ordered = two_sample_test(
+        np.sort(x, axis=0), y[::-1], n_resamples=0
+    )  # no part of sorted data stands for all
     shuffled = two_sample_test(rng.permutation(np.sort(x, axis=0)), y, n_resamples=0)
     assert ordered.bandwidth == pytest.approx(shuffled.bandwidth, rel=1e-12)
 
@@ -210,7 +246,9 @@ def test_both_samples_are_relabelled():
         seen.append(gram.copy())
         return np.full(len(gram), 1 / len(gram))
 
-    two_sample_test(*null_data(two_sample_test, np.random.default_rng(11)), estimator=spy, n_resamples=20, rng=0)
+    two_sample_test(
+        *null_data(two_sample_test, np.random.default_rng(11)), estimator=spy, n_resamples=20, rng=0
+    )
     for grams in (seen[0:42:2], seen[1:42:2]):
         assert sum(not np.array_equal(gram, grams[0]) for gram in grams) == 20
 
@@ -239,7 +277,9 @@ def test_an_estimator_is_called_for_every_sample_of_every_relabelling():
         options = {"estimator": counted, "n_resamples": n_resamples, "alpha": 0.5, "rng": 0}
         calls.clear()
         two_sample_test(rng.normal(size=(9, 2)), rng.normal(size=(7, 2)), **options)
-        assert sorted(calls) == [7] * (n_resamples + 2) + [9] * (n_resamples + 2)  # and once for the estimates
+        assert sorted(calls) == [7] * (n_resamples + 2) + [9] * (
+            n_resamples + 2
+        )  # and once for the estimates
         calls.clear()
         independence_test(rng.normal(size=(9, 2)), rng.normal(size=(9, 2)), **options)
         assert calls == [9] * (n_resamples + 2)
@@ -259,7 +299,9 @@ def frozen_and_retuned(x, y, bandwidth, B, seed):
         if b == 0:
             observed = factors
         for row, (s, t) in enumerate((observed, factors)):
-            statistics[row, b] = s**2 * blocks[0].mean() + t**2 * blocks[1].mean() - 2 * s * t * blocks[2].mean()
+            statistics[row, b] = (
+                s**2 * blocks[0].mean() + t**2 * blocks[1].mean() - 2 * s * t * blocks[2].mean()
+            )
     return [(row[1:] >= row[0] - 1e-12).sum() for row in statistics]
 
 
@@ -289,7 +331,9 @@ def test_a_fixed_amount_is_still_refitted():
     """With lam fixed the weights depend on the sample, so they are made again for every split."""
     rng = np.random.default_rng(16)
     x, y = rng.normal(size=(6, 2)), rng.normal(size=(5, 2))
-    result = two_sample_test(x, y, estimator=FKMSE(lam=0.5), bandwidth=1.0, form="biased", n_resamples=np.inf)
+    result = two_sample_test(
+        x, y, estimator=FKMSE(lam=0.5), bandwidth=1.0, form="biased", n_resamples=np.inf
+    )
     G = Gaussian(1.0)(np.vstack([x, y]))
     w, v, statistics = naive.fkmse(G[:6, :6], lam=0.5), naive.fkmse(G[6:, 6:], lam=0.5), []
     for chosen in itertools.combinations(range(11), 6):

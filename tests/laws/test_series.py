@@ -57,7 +57,10 @@ def test_a_series_is_tested_without_the_columns_that_tell_the_time():
     few = pd.DataFrame({"t": np.sort(RNG.integers(0, 9, LENGTH)), "v": VALUE})
     assert not untested(change_point_test(few, **MORE))
     table = pd.DataFrame({"t": CLOCKS["quarters"], "v": VALUE})
-    for scale in ({"t": 1.0, "v": "sd"}, [1.0, "sd"]):  # a column with units of its own is asked for
+    for scale in (
+        {"t": 1.0, "v": "sd"},
+        [1.0, "sd"],
+    ):  # a column with units of its own is asked for
         assert change_point_test(table, scale=scale, **MORE).pvalue == 0.01
     assert change_point_test(table, scale="rank", **MORE).pvalue > 0.05
     assert change_point_test(table[["t"]], **MORE).pvalue == 0.01  # the time alone is tested
@@ -66,24 +69,39 @@ def test_a_series_is_tested_without_the_columns_that_tell_the_time():
 def test_a_clock_that_misses_cells_or_stands_beside_such_a_column_is_not_tested():
     value = pd.Series(VALUE).where(ROWS % 20 != 7)
     alone = change_point_test(ALONE, **MORE)
-    for clock, policy in itertools.product(CLOCKS.values(), ("raise", "omit", "indicator", "propagate")):
+    for clock, policy in itertools.product(
+        CLOCKS.values(), ("raise", "omit", "indicator", "propagate")
+    ):
         table = pd.DataFrame({"t": clock.where(ROWS % 20 != 7), "v": VALUE})
         result = change_point_test(table, nan_policy=policy, **MORE)
-        assert result.n_observations == (LENGTH,) and untested(result) and result.pvalue == alone.pvalue
+        assert (
+            result.n_observations == (LENGTH,)
+            and untested(result)
+            and result.pvalue == alone.pvalue
+        )
     for clock, policy in itertools.product(CLOCKS.values(), ("omit", "indicator")):
-        result = change_point_test(pd.DataFrame({"t": clock, "v": value}), nan_policy=policy, **MORE)
+        result = change_point_test(
+            pd.DataFrame({"t": clock, "v": value}), nan_policy=policy, **MORE
+        )
         without = change_point_test(pd.DataFrame({"v": value}), nan_policy=policy, **MORE)
-        assert untested(result) and (result.pvalue, result.location) == (without.pvalue, without.location)
+        assert untested(result) and (result.pvalue, result.location) == (
+            without.pvalue,
+            without.location,
+        )
 
 
 def test_places_among_rows_that_are_left():
     x = np.r_[np.full(10, np.nan), VALUE + 5.0 * (ROWS >= 30)]
     result = change_point_test(x, nan_policy="omit", **MORE)
-    assert result.location == 30 and any("Places count the rows that are left" in note for note in result.notes)
+    assert result.location == 30 and any(
+        "Places count the rows that are left" in note for note in result.notes
+    )
     assert change_point_test(x, nan_policy="omit", times=np.arange(len(x)), **MORE).when == 40
     notes = change_points(pd.Series(x), nan_policy="omit", **MORE).notes
     assert any("Places count the rows that are left" in note for note in notes)
-    assert not any("Places count" in note for note in change_point_test(VALUE, nan_policy="omit", **MORE).notes)
+    assert not any(
+        "Places count" in note for note in change_point_test(VALUE, nan_policy="omit", **MORE).notes
+    )
 
 
 def test_series_of_one_sample_only_have_no_shifts():
@@ -92,7 +110,9 @@ def test_series_of_one_sample_only_have_no_shifts():
     apart = PermutationDesign(np.repeat([0, 1], sizes), block_length=BlockLength(None))
     with pytest.raises(ValueError, match="1 different permutation"):
         apart.labels(sizes, 0.05, symmetric=True)
-    half = PermutationDesign(np.r_[np.zeros(10), np.ones(30)].astype(int), block_length=BlockLength(None))
+    half = PermutationDesign(
+        np.r_[np.zeros(10), np.ones(30)].astype(int), block_length=BlockLength(None)
+    )
     half = half.labels(sizes, 0.05, symmetric=True)
     rows = np.array(list(half.all()))
     assert half.distinct == 30 == len(np.unique(rows, axis=0)) and (rows[:, :10] == 0).all()
@@ -118,7 +138,9 @@ def fading(seed, carried=0.8, n=N, columns=1):
 
 def dated(seed, **columns):
     table = pd.DataFrame({"date": pd.date_range("2024-01-01", periods=N)})
-    return table.assign(**{name: fading(seed + i)[:, 0] for i, name in enumerate(columns or {"u": 0, "v": 0})})
+    return table.assign(
+        **{name: fading(seed + i)[:, 0] for i, name in enumerate(columns or {"u": 0, "v": 0})}
+    )
 
 
 def serial_notes(result):
@@ -132,13 +154,23 @@ MODEL = {"given": np.arange(N) % 2, "x_given_z": lambda z, rng: rng.normal(size=
 TESTS = {
     "two samples": (lambda: two_sample_test(A, B, **FEW), "of a sample", "use block_length='auto'"),
     "three samples": (lambda: k_sample_test(A, B, C, **FEW), "of a sample", "give groups="),
-    "pairs": (lambda: two_sample_test(A, B, paired=True, **FEW), "of what pairs differ by", "leave out paired=True"),
+    "pairs": (
+        lambda: two_sample_test(A, B, paired=True, **FEW),
+        "of what pairs differ by",
+        "leave out paired=True",
+    ),
     "columns": (
-        lambda: two_sample_test_columns(fading(1, columns=2), fading(2, columns=2), **FEW, method="holm", alpha=0.5),
+        lambda: two_sample_test_columns(
+            fading(1, columns=2), fading(2, columns=2), **FEW, method="holm", alpha=0.5
+        ),
         "of a sample",
         "give groups=",
     ),
-    "independence": (lambda: independence_test(A, B, **FEW), "of X and of Y", "use block_length='whole'"),
+    "independence": (
+        lambda: independence_test(A, B, **FEW),
+        "of X and of Y",
+        "use block_length='whole'",
+    ),
     "joint": (
         lambda: joint_independence_test(A, np.sort(B, axis=0), C, **FEW),
         "of variables[0] and of variables[2]",
@@ -198,7 +230,9 @@ def test_none_where_rows_do_not_move_one_by_one_or_a_model_draws_them():
         lambda: independence_test(A, B, lags=[0, 1], block_length="whole", n_resamples=np.inf),
         lambda: independence_matrix(A, B, block_length="whole", **FEW),
         lambda: two_sample_test(A, B, block_length="auto", **FEW),
-        lambda: k_sample_test(A, B, C, groups=[np.arange(N) // 10 + 100 * k for k in range(3)], **FEW),
+        lambda: k_sample_test(
+            A, B, C, groups=[np.arange(N) // 10 + 100 * k for k in range(3)], **FEW
+        ),
         lambda: independence_test(A, B, **MODEL, **FEW),
         lambda: closer_test(A, B, C, groups=[np.arange(N) // 10 + 100 * k for k in range(3)]),
         lambda: closer_test(A + STILL, A + STILL[::-1], A - STILL, paired=True),
@@ -248,9 +282,17 @@ def test_how_often_it_is_found():
     """Nearly always for pairs of series with factors of .8; next to never if one or both are free."""
     counts = {
         carried: sum(
-            joint_correlation([OrderedRows.of([fading(2 * s + k, carried[k], 60)]) for k in (0, 1)], "xy") is not None
+            joint_correlation(
+                [OrderedRows.of([fading(2 * s + k, carried[k], 60)]) for k in (0, 1)], "xy"
+            )
+            is not None
             for s in range(200)
         )
         for carried in ((0.0, 0.0), (0.0, 0.8), (0.5, 0.5), (0.8, 0.8))
     }
-    assert counts[0.0, 0.0] == 0 and counts[0.0, 0.8] <= 10 and counts[0.5, 0.5] >= 100 and counts[0.8, 0.8] >= 190
+    assert (
+        counts[0.0, 0.0] == 0
+        and counts[0.0, 0.8] <= 10
+        and counts[0.5, 0.5] >= 100
+        and counts[0.8, 0.8] >= 190
+    )

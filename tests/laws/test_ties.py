@@ -42,7 +42,11 @@ MANY = [
 def test_when_all_splits_tie_the_p_value_is_one():
     corners = np.eye(8)  # all at the same distance from each other
     for name, tuning, m in itertools.product(ESTIMATORS, ("sample", "joint", "pooled"), (4, 3)):
-        for options in ({"n_resamples": 70}, {"n_resamples": 19}, {"n_resamples": 70, "form": "biased"}):
+        for options in (
+            {"n_resamples": 70},
+            {"n_resamples": 19},
+            {"n_resamples": 70, "form": "biased"},
+        ):
             result = split_test(corners[:m], corners[m:], tuned_by(name, tuning), **options)
             assert result.pvalue == 1.0, (name, tuning, m, options)
 
@@ -62,13 +66,22 @@ def test_splits_that_are_mirror_images_tie():
     """Symmetries of a lattice turn splits into each other; rounding and tuning must not tell them apart."""
     lattice = [(i, j) for i in range(3) for j in range(3)]
     points = np.array(lattice, dtype=float)
-    images = {tuple(sorted(lattice.index(turned(*point, flips)) for point in lattice[:4])) for flips in range(8)}
+    images = {
+        tuple(sorted(lattice.index(turned(*point, flips)) for point in lattice[:4]))
+        for flips in range(8)
+    }
     assert len(images) == 8  # a corner with arms of different lengths
     for cls, tuning in itertools.product(TUNED, ("sample", "joint")):
         options = {"bandwidth": 1.3, "form": "biased", "n_resamples": np.inf}
         result = split_test(points[:4], points[4:], cls(tuning=tuning), **options)
-        of = {tuple(S): value for (S, _), value in zip(refits.splits(9, 4), result.null_distribution, strict=True)}
-        assert all(abs(of[image] - result.statistic) <= result.tolerance for image in images), (cls, tuning)
+        of = {
+            tuple(S): value
+            for (S, _), value in zip(refits.splits(9, 4), result.null_distribution, strict=True)
+        }
+        assert all(abs(of[image] - result.statistic) <= result.tolerance for image in images), (
+            cls,
+            tuning,
+        )
         assert result.exceedances >= 8
 
 
@@ -100,7 +113,9 @@ def test_samples_whose_means_are_zero_tie_with_all_others():
         options = {"kernel": "linear", "form": "biased", "estimator": estimator}
         result = split_test(x[order], y[order], n_resamples=np.inf, **options)
         assert result.pvalue == 1.0 and abs(result.statistic) <= 1e-15, estimator
-        assert k_sample_test(x[order], y, [0.7, -0.7], rng=0, n_resamples=99, **options).pvalue == 1.0, estimator
+        assert (
+            k_sample_test(x[order], y, [0.7, -0.7], rng=0, n_resamples=99, **options).pvalue == 1.0
+        ), estimator
 
 
 def test_shrinking_all_alike_leaves_ties_what_they_are():
@@ -109,7 +124,9 @@ def test_shrinking_all_alike_leaves_ties_what_they_are():
     for run in (
         lambda estimator: split_test(x, y + 1.0, estimator, n_resamples=199),
         lambda estimator: pair_test(x, x**2 + y, estimator, n_resamples=199),
-        lambda estimator: joint_independence_test(x, x**2 + y, y, estimator=estimator, n_resamples=199, rng=0),
+        lambda estimator: joint_independence_test(
+            x, x**2 + y, y, estimator=estimator, n_resamples=199, rng=0
+        ),
     ):
         for alpha in (0.5, 1 - 1e-3, 1 - 1e-6):
             assert run(SKMSE(alpha=alpha)).pvalue == run("kme").pvalue < 1.0
@@ -127,10 +144,14 @@ SIX = np.array([0, 0, 0, 0, 2, 2.0]), np.array([0, 0, 1, 1, 0, 1.0])  # pairs wh
 
 
 def test_pairs_with_a_statistic_of_zero_tie_with_all_others_in_any_order():
-    for estimator, order in itertools.product(MANY, ([0, 1, 2, 3, 4, 5], [2, 0, 4, 1, 5, 3], [5, 4, 3, 2, 1, 0])):
+    for estimator, order in itertools.product(
+        MANY, ([0, 1, 2, 3, 4, 5], [2, 0, 4, 1, 5, 3], [5, 4, 3, 2, 1, 0])
+    ):
         x, y = (values[order] for values in SIX)
         pairs = pair_test(x, y, estimator, bandwidth_x=1.0, bandwidth_y=1.0, n_resamples=np.inf)
-        joint = joint_independence_test(x, y, estimator=estimator, kernels=Gaussian(1.0), n_resamples=99, rng=0)
+        joint = joint_independence_test(
+            x, y, estimator=estimator, kernels=Gaussian(1.0), n_resamples=99, rng=0
+        )
         for result in (pairs, joint):
             assert result.pvalue == 1.0 and abs(result.statistic) <= 1e-15, estimator
     for estimator in ("landweber", FKMSE(lam=0.5), averaging):
@@ -142,7 +163,9 @@ def test_pairs_with_a_statistic_of_nearly_zero_tie_with_their_mirror_images():
     """Little is left of the terms that cancel, so that what is left is rounded more."""
     x, y = np.array([2, 0, 2, 1, 1, 2.0]), np.array([2, 2, 2, 1, 1, 1.0])
     rng = np.random.default_rng(0)
-    for estimator, order in itertools.product(("nu", "landweber", averaging), [rng.permutation(6) for _ in range(4)]):
+    for estimator, order in itertools.product(
+        ("nu", "landweber", averaging), [rng.permutation(6) for _ in range(4)]
+    ):
         options = {"bandwidth_x": 1e3, "bandwidth_y": 1e3, "n_resamples": np.inf}
         result = pair_test(x[order], y[order], estimator, **options)
         assert result.pvalue == 1.0 and 0.0 < result.statistic < 1e-18
@@ -155,10 +178,20 @@ def test_a_projection_that_leaves_nothing_is_zero():
         for x, y in (rng.integers(0, 3, (2, 6)).astype(float) for _ in range(40)):
             if np.ptp(x) and np.ptp(y):
                 options = {"estimator": TSVD(m=m), "n_resamples": 24, "alpha": 0.5, "rng": 0}
-                seen.extend(pair_test(x, y, bandwidth_x=1.0, bandwidth_y=1.0, **options).null_distribution)
-                seen.extend(joint_independence_test(x, y, kernels=Gaussian(1.0), **options).null_distribution)
+                seen.extend(
+                    pair_test(x, y, bandwidth_x=1.0, bandwidth_y=1.0, **options).null_distribution
+                )
+                seen.extend(
+                    joint_independence_test(
+                        x, y, kernels=Gaussian(1.0), **options
+                    ).null_distribution
+                )
         values = np.abs(seen)
-        assert (values == 0.0).any() and (values > 1e-6).any() and not ((values > 0.0) & (values < 1e-18)).any()
+        assert (
+            (values == 0.0).any()
+            and (values > 1e-6).any()
+            and not ((values > 0.0) & (values < 1e-18)).any()
+        )
 
 
 def test_strong_shrinkage_is_not_taken_for_zero():

@@ -60,7 +60,10 @@ def test_tails_agree_with_the_literal_definition():
         statistics[:, 2] = rng.integers(0, 4, size=40)
         noisy = statistics + 1e-10 * rng.uniform(-1, 1, size=statistics.shape)
         weights, tolerance = np.array([5.0, 1.0, 2.0]), np.full(3, 1e-9)
-        expected, log_tails = naive.weighted_tails(noisy, weights, tolerance), tails(noisy, tolerance, weights)
+        expected, log_tails = (
+            naive.weighted_tails(noisy, weights, tolerance),
+            tails(noisy, tolerance, weights),
+        )
         np.testing.assert_allclose(log_tails, np.log10(expected), rtol=1e-7, atol=1e-9)
         best = expected.min(axis=1)
         assert overall_pvalue(log_tails) == (best <= best[0] * (1 + 1e-9)).mean()
@@ -78,7 +81,9 @@ def test_tails_are_those_of_gamma_distributions():
 
 def test_columns_in_which_little_varies():
     rng = np.random.default_rng(1)
-    assert (tails(np.ones((5, 2)) + 1e-12 * rng.normal(size=(5, 2)), 1e-9) == 0.0).all()  # p-values of 1
+    assert (
+        tails(np.ones((5, 2)) + 1e-12 * rng.normal(size=(5, 2)), 1e-9) == 0.0
+    ).all()  # p-values of 1
     assert (tails(np.ones((1, 2))) == 0.0).all()
     # where the data alone differ, they are what the moments are taken from
     alone = tails(np.vstack([[2.0], np.ones((9, 1))]))
@@ -91,7 +96,9 @@ def test_one_column_and_equal_columns_give_the_permutation_pvalue():
         expected = (statistics >= statistics[0]).mean()
         assert overall_pvalue(scores(statistics)) == expected == step_down(scores(statistics))[0]
         repeated = scores(np.repeat(statistics, 4, axis=1))
-        assert overall_pvalue(repeated) == expected and np.array_equal(step_down(repeated), np.full(4, expected))
+        assert overall_pvalue(repeated) == expected and np.array_equal(
+            step_down(repeated), np.full(4, expected)
+        )
 
 
 def test_smallest_adjusted_pvalue_is_the_overall_one_and_order_is_kept():
@@ -100,7 +107,9 @@ def test_smallest_adjusted_pvalue_is_the_overall_one_and_order_is_kept():
         adjusted = step_down(ranked)
         raw = tail_ranks(draws(seed, rows=100, k=7))[0] / 100
         assert adjusted.min() == overall_pvalue(ranked)
-        assert (adjusted >= raw - 1e-12).all() and (adjusted <= np.minimum(1.0, 7 * raw + 1e-12)).all()
+        assert (adjusted >= raw - 1e-12).all() and (
+            adjusted <= np.minimum(1.0, 7 * raw + 1e-12)
+        ).all()
         assert (np.diff(adjusted[np.argsort(ranked[0])]) >= 0).all()
 
 
@@ -109,7 +118,9 @@ def test_weights_divide_ranks():
     weighted = scores(statistics, weights=weights)
     np.testing.assert_allclose(weighted, scores(statistics) / (weights / weights.mean()))
     assert np.array_equal(scores(statistics, weights=10 * weights), weighted)
-    alone = overall_pvalue(scores(statistics[:, :1]))  # a dominating weight leaves the test of its column
+    alone = overall_pvalue(
+        scores(statistics[:, :1])
+    )  # a dominating weight leaves the test of its column
     assert overall_pvalue(scores(statistics, weights=[1e9, 1.0, 1.0])) == alone
 
 
@@ -142,7 +153,9 @@ def test_step_down_controls_the_family_with_false_hypotheses_among_true_ones():
         adjusted = step_down(scores(statistics))
         assert (adjusted[:3] <= 0.05).all()
         errors += (adjusted[3:] <= 0.05).any()
-    assert 8 <= errors <= 35  # 20 expected if the level is used up; beyond these bounds with chance 2e-3
+    assert (
+        8 <= errors <= 35
+    )  # 20 expected if the level is used up; beyond these bounds with chance 2e-3
 
 
 def test_any_row_may_be_that_of_the_data():
@@ -159,16 +172,22 @@ def test_results_say_that_permutations_are_too_few_for_the_number_of_tests():
     given = {"rng": 0, "estimator": "kme"}
     with pytest.warns(UserWarning, match="can never reject"):
         comparison = compare(a, b, method="holm", n_resamples=99, **given)
-    assert "cannot tell" in comparison.answer and any("99 permutations can" in note for note in comparison.notes)
+    assert "cannot tell" in comparison.answer and any(
+        "99 permutations can" in note for note in comparison.notes
+    )
     enough = compare(a, b, method="holm", n_resamples=599, **given)
-    assert set(enough.changed()) == {"c0", "c1"} and not any("permutations can" in note for note in enough.notes)
+    assert set(enough.changed()) == {"c0", "c1"} and not any(
+        "permutations can" in note for note in enough.notes
+    )
     with pytest.warns(UserWarning, match="can never reject"):
         few = two_sample_test_columns(a, b, method="holm", n_resamples=99, **given)
     again = few.with_method("fdr_bh")  # which has notes of its own
     assert "99 permutations can" in few.notes[-1] and "2 p-values of 30" in again.notes[-1]
     assert not again.reject().any() and again.with_method("holm").notes == few.notes
     more = two_sample_test_columns(a, b, method="fdr_bh", n_resamples=399, **given)
-    by_permutations = two_sample_test_columns(a, b, n_resamples=99, **given)  # adjusted by the permutations themselves
+    by_permutations = two_sample_test_columns(
+        a, b, n_resamples=99, **given
+    )  # adjusted by the permutations themselves
     for sure in (more, by_permutations):
         assert sure.reject().sum() == 2 and not any("may reject" in note for note in sure.notes)
 
@@ -194,7 +213,11 @@ def test_every_lag_has_the_values_of_the_others(result):
 
 
 def test_pvalues_are_those_of_the_largest_over_shifts(result):
-    assert result.exact and result.labels[result.pvalues.argmin()] == (2,) and isinstance(result, MultipleTestsResult)
+    assert (
+        result.exact
+        and result.labels[result.pvalues.argmin()] == (2,)
+        and isinstance(result, MultipleTestsResult)
+    )
     largest = result.null_distributions.max(axis=1)
     assert result.pvalue == pytest.approx(np.mean(largest >= result.statistics.max() - 1e-12))
     assert result.pvalue == pytest.approx(7 / 200)
@@ -204,7 +227,9 @@ def test_pvalues_are_those_of_the_largest_over_shifts(result):
 def test_a_lag_is_a_test_of_rolled_rows(data, result):
     x, y = data
     alone = independence_test(x, np.roll(y, -2), block_length="whole")
-    assert result.pvalues[5] == alone.pvalue and result.statistics[5] == pytest.approx(alone.statistic)
+    assert result.pvalues[5] == alone.pvalue and result.statistics[5] == pytest.approx(
+        alone.statistic
+    )
 
 
 def test_series_roll_by_themselves():
@@ -212,16 +237,28 @@ def test_series_roll_by_themselves():
     x = rng.normal(size=(3, 40))
     y = np.roll(x, 1, axis=1) + 0.5 * rng.normal(size=(3, 40))
     result = independence_test(
-        x.ravel(), y.ravel(), lags=[0, 1], block_length="whole", blocks=np.repeat([0, 1, 2], 40), rng=0, n_resamples=199
+        x.ravel(),
+        y.ravel(),
+        lags=[0, 1],
+        block_length="whole",
+        blocks=np.repeat([0, 1, 2], 40),
+        rng=0,
+        n_resamples=199,
     )
     assert result.pvalues.argmin() == 1 and result.pvalue <= 0.01
 
 
 def test_several_estimators_and_rows_that_come_round(data):
-    result = independence_test(*data, lags=[1, 2], block_length="whole", estimator=["kme", "mkme"], rng=0)
-    assert result.pvalues.argmin() == 1 and [row["lag"] for row in json.loads(result.to_json())["tests"]] == [1, 2]
+    result = independence_test(
+        *data, lags=[1, 2], block_length="whole", estimator=["kme", "mkme"], rng=0
+    )
+    assert result.pvalues.argmin() == 1 and [
+        row["lag"] for row in json.loads(result.to_json())["tests"]
+    ] == [1, 2]
     alone = independence_test(*data, lags=-1, block_length="whole", n_resamples=0)
-    assert alone.notes[-2].startswith("This is lag -1 alone; lags=range(-1, 2) tests all lags up to 1.")
+    assert alone.notes[-2].startswith(
+        "This is lag -1 alone; lags=range(-1, 2) tests all lags up to 1."
+    )
     assert "At a lag of 2 the last 2 rows of one series meet the first" in result.notes[-1]
 
 
@@ -244,7 +281,9 @@ def test_what_cannot_be(data, given, error, message):
 
 
 @pytest.mark.parametrize("estimator", ["kme", "auto", ["kme", "skmse"]])
-@pytest.mark.parametrize("n", [30, 102])  # rows by which ranks and gamma distributions compare statistics
+@pytest.mark.parametrize(
+    "n", [30, 102]
+)  # rows by which ranks and gamma distributions compare statistics
 def test_no_pvalue_is_below_lags_over_rows_and_turning_time_round_changes_nothing(estimator, n):
     rng = np.random.default_rng(0)
     x = rng.normal(size=n)
@@ -257,7 +296,9 @@ def test_no_pvalue_is_below_lags_over_rows_and_turning_time_round_changes_nothin
         "alpha": 0.1,
     }
     for first, second in ((x, y), (y, x), (x[::-1], y[::-1])):
-        assert independence_test(first, second, rng=0, workers=1, **options).pvalue == pytest.approx(3 / n)
+        assert independence_test(
+            first, second, rng=0, workers=1, **options
+        ).pvalue == pytest.approx(3 / n)
 
 
 # --- rows left out of all columns ----------------------------------------------------------------------------------
@@ -266,7 +307,9 @@ OMIT = {"nan_policy": "omit", **FEW}
 
 
 def table(seed, columns="abc", n=30, gaps=()):
-    frame = pd.DataFrame(np.random.default_rng(seed).normal(size=(n, len(columns))), columns=list(columns))
+    frame = pd.DataFrame(
+        np.random.default_rng(seed).normal(size=(n, len(columns))), columns=list(columns)
+    )
     for rows, column in gaps:
         frame.loc[rows, column] = np.nan
     return frame
@@ -274,7 +317,9 @@ def table(seed, columns="abc", n=30, gaps=()):
 
 def lost(result):
     """Return the number of rows left out, as the note states it."""
-    notes = [note for note in result.notes if getattr(note, "code", "") == "missing-left-out-of-all"]
+    notes = [
+        note for note in result.notes if getattr(note, "code", "") == "missing-left-out-of-all"
+    ]
     return notes[0].partition("(")[2].partition(")")[0] if notes else None
 
 
@@ -300,8 +345,13 @@ def test_columns_that_lose_rows_to_others_have_a_note():
 def test_rows_that_miss_all_columns_are_no_loss():
     x, y = table(0, "ab", gaps=[([1, 2], "a"), ([1, 2], "b")]), table(1, "ab")
     assert not lost(two_sample_test_columns(x, y, **OMIT))
-    x.loc[[3], "a"], y.loc[[3], "b"] = np.nan, np.nan  # of one pair, which has no value in either column then
-    assert lost(two_sample_test_columns(x, y, **OMIT)) and not lost(two_sample_test_columns(x, y, paired=True, **OMIT))
+    x.loc[[3], "a"], y.loc[[3], "b"] = (
+        np.nan,
+        np.nan,
+    )  # of one pair, which has no value in either column then
+    assert lost(two_sample_test_columns(x, y, **OMIT)) and not lost(
+        two_sample_test_columns(x, y, paired=True, **OMIT)
+    )
 
 
 @pytest.mark.parametrize(("data", "given", "expected"), [

@@ -15,7 +15,11 @@ from shrinktest.data.on_disk.bins import Bijection, Bins
 from shrinktest.kernels import Linear, Rescaled
 
 RNG = np.random.default_rng(0)
-X, Y, Z = RNG.normal(size=(3001, 2)), RNG.normal(0.1, 1.0, size=(2500, 2)), RNG.normal(size=(2000, 2))
+X, Y, Z = (
+    RNG.normal(size=(3001, 2)),
+    RNG.normal(0.1, 1.0, size=(2500, 2)),
+    RNG.normal(size=(2000, 2)),
+)
 RFF = {"gram": "rff", "rank": 20, "rng": 0, "n_resamples": 99}
 
 
@@ -32,11 +36,18 @@ def test_columns_of_files_are_matched_by_name(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     pd.DataFrame(X, columns=["a", "b"]).to_parquet("x.parquet")
     pd.DataFrame(Y[:, ::-1], columns=["b", "a"]).to_csv("y.csv", index=False)
-    result = two_sample_test("x.parquet", "y.csv", **RFF)  # in units of standard deviations, as columns of tables are
+    result = two_sample_test(
+        "x.parquet", "y.csv", **RFF
+    )  # in units of standard deviations, as columns of tables are
     assert close(result, two_sample_test(Batches(X), Y, scale="sd", **RFF))
-    assert close(two_sample_test("x.parquet", "y.csv", scale=None, **RFF), two_sample_test(Batches(X), Y, **RFF))
+    assert close(
+        two_sample_test("x.parquet", "y.csv", scale=None, **RFF),
+        two_sample_test(Batches(X), Y, **RFF),
+    )
     pd.DataFrame(Y, columns=["a", "c"]).to_csv("z.csv", index=False)
-    with pytest.raises(ValueError, match=r"^z\.csv has the columns a, c, and another sample a, b; choose common"):
+    with pytest.raises(
+        ValueError, match=r"^z\.csv has the columns a, c, and another sample a, b; choose common"
+    ):
         two_sample_test("x.parquet", "z.csv", **RFF)
 
 
@@ -48,7 +59,9 @@ def test_rows_with_missing_values_are_left_out_and_counted():
     dropped = two_sample_test(Batches(np.delete(X, [5, 700, 2999], axis=0), bins=100), Y, **fixed)
     assert close(result, dropped)
     assert "Left out for missing values: 3 of 3001 rows of X." in result.notes
-    with pytest.raises(ValueError, match=r"X, batch 1 .* missing value \(NaN\) in row 700, column 1"):
+    with pytest.raises(
+        ValueError, match=r"X, batch 1 .* missing value \(NaN\) in row 700, column 1"
+    ):
         two_sample_test(Batches([X[:600], holes[600:]]), Y, **RFF)
 
 
@@ -57,9 +70,13 @@ def test_rows_with_missing_values_are_left_out_and_counted():
 
 def test_the_statistic_is_the_distance_of_the_means_of_rows():
     x, y = X[:2400], Y  # bins of 49 rows would leave some over, those of 50 none
-    result = two_sample_test(Batches(x, bins=98), y, kernel="linear", form="biased", rng=0, n_resamples=19)
+    result = two_sample_test(
+        Batches(x, bins=98), y, kernel="linear", form="biased", rng=0, n_resamples=19
+    )
     assert result.n_observations == (2400, 2500)
-    assert result.statistic == pytest.approx(np.square(x.mean(axis=0) - y.mean(axis=0)).sum(), rel=1e-10)
+    assert result.statistic == pytest.approx(
+        np.square(x.mean(axis=0) - y.mean(axis=0)).sum(), rel=1e-10
+    )
 
 
 def test_with_few_rows_bins_are_rows():
@@ -70,7 +87,9 @@ def test_with_few_rows_bins_are_rows():
         plain = two_sample_test(x, y, kernel="linear", form=form, n_resamples=np.inf)
         assert result.exact and result.pvalue == plain.pvalue
         assert result.statistic == pytest.approx(plain.statistic, rel=1e-12)
-        assert np.allclose(np.sort(result.null_distribution), np.sort(plain.null_distribution), rtol=1e-10)
+        assert np.allclose(
+            np.sort(result.null_distribution), np.sort(plain.null_distribution), rtol=1e-10
+        )
 
 
 @pytest.fixture
@@ -102,10 +121,16 @@ def test_few_bins_against_all_splits_of_their_means(bins_of_four, form, gram):
 
     def statistic(first):
         second = [i for i in range(9) if i not in first]
-        a, b, c = gram[np.ix_(first, first)], gram[np.ix_(second, second)], gram[np.ix_(first, second)]
+        a, b, c = (
+            gram[np.ix_(first, first)],
+            gram[np.ix_(second, second)],
+            gram[np.ix_(first, second)],
+        )
         if form == "biased":
             return a.mean() + b.mean() - 2.0 * c.mean()
-        off = [(block.sum() - np.trace(block)) / (len(block) * (len(block) - 1)) for block in (a, b)]
+        off = [
+            (block.sum() - np.trace(block)) / (len(block) * (len(block) - 1)) for block in (a, b)
+        ]
         return sum(off) - 2.0 * c.mean()
 
     null = [statistic(list(first)) for first in combinations(range(9), 5)]
@@ -120,12 +145,20 @@ def test_few_bins_against_scipy(bins_of_four):
     (means,) = result.context.hypothesis.means
 
     def statistic(i, j):
-        return np.square(means[i.astype(int)].mean(axis=0) - means[j.astype(int)].mean(axis=0)).sum()
+        return np.square(
+            means[i.astype(int)].mean(axis=0) - means[j.astype(int)].mean(axis=0)
+        ).sum()
 
     other = stats.permutation_test(
-        (np.arange(5.0), np.arange(5.0, 9.0)), statistic, n_resamples=np.inf, vectorized=False, alternative="greater"
+        (np.arange(5.0), np.arange(5.0, 9.0)),
+        statistic,
+        n_resamples=np.inf,
+        vectorized=False,
+        alternative="greater",
     )
-    assert result.pvalue == pytest.approx(other.pvalue) and result.statistic == pytest.approx(other.statistic)
+    assert result.pvalue == pytest.approx(other.pvalue) and result.statistic == pytest.approx(
+        other.statistic
+    )
 
 
 @pytest.mark.parametrize("bins", [800, 200])
@@ -133,7 +166,9 @@ def test_permutations_of_bins_spread_as_much_as_those_of_rows(bins):
     """Hundreds of bins have the power of rows, and about the same shrinkage."""
     options = {**RFF, "n_resamples": 499, "bandwidth": 1.0, "estimator": "skmse"}
     spreads = []
-    for seed in range(8):  # which rows share a bin moves the spread by an eighth or so, with 200 bins
+    for seed in range(
+        8
+    ):  # which rows share a bin moves the spread by an eighth or so, with 200 bins
         rows = two_sample_test(Batches(X, bins=10_000), Y, **options | {"rng": seed})
         binned = two_sample_test(Batches(X, bins=bins), Y, **options | {"rng": seed})
         assert rows.n_observations == (3001, 2500) and len(binned.estimates[0].points) < bins
@@ -148,7 +183,9 @@ def test_several_samples_and_their_names():
     assert named.names == ("a", "b", "c") and named.pvalue == 0.01
     two = k_sample_test(Batches(X), Y, **RFF)
     assert two.statistic == two_sample_test(Batches(X), Y, **RFF).statistic
-    pooled = k_sample_test(Batches(X), Y, Z, comparison="pooled", weights="equal", stopping="curtailed", **RFF)
+    pooled = k_sample_test(
+        Batches(X), Y, Z, comparison="pooled", weights="equal", stopping="curtailed", **RFF
+    )
     assert pooled.form == "biased" and pooled.pvalue <= 0.05
 
 
@@ -160,7 +197,9 @@ def test_level(sizes, seed):
     for i in range(trials):
         x, y = (np.exp(rng.normal(size=(n, 2))) for n in sizes)
         gram = "rff" if i % 2 else "nystrom"
-        result = two_sample_test(Batches(x, bins=20), y, gram=gram, rank=8, n_resamples=9, alpha=0.1, rng=rng)
+        result = two_sample_test(
+            Batches(x, bins=20), y, gram=gram, rank=8, n_resamples=9, alpha=0.1, rng=rng
+        )
         assert result.n_observations != sizes or sizes == (60, 60)
         rejected += result.reject()
     low, high = stats.binom(trials, 0.1).interval(0.999)
@@ -175,7 +214,10 @@ def test_notes_say_what_was_permuted_and_what_was_left_out():
     assert result.route == "rff" and result.n_observations == (2968, 2464)
     notes = "\n".join(result.notes)
     assert "The statistic uses an approximation by 20 random Fourier features" in notes
-    assert "53 + 44 bins of 56 rows each, chosen at random, were permuted in place of rows: the level is exact" in notes
+    assert (
+        "53 + 44 bins of 56 rows each, chosen at random, were permuted in place of rows: the level is exact"
+        in notes
+    )
     assert "33 + 36 rows, which fill no bin, are left out." in notes
     assert "from a random sample of 2000 rows." in notes
     every = two_sample_test(Batches(X[:1000], bins=100), Y[:1000], **RFF)
@@ -188,17 +230,25 @@ def test_units_are_those_of_all_rows():
     result = two_sample_test(Batches(wide), Y * [1.0, 1000.0], scale="sd", bandwidth=1.0, **RFF)
     pooled = np.vstack([wide, Y * [1.0, 1000.0]]).std(axis=0)
     assert result.bandwidth == pytest.approx(tuple(pooled), rel=1e-12)
-    given = two_sample_test(Batches(wide), Y * [1.0, 1000.0], scale=tuple(pooled), bandwidth=1.0, **RFF)
+    given = two_sample_test(
+        Batches(wide), Y * [1.0, 1000.0], scale=tuple(pooled), bandwidth=1.0, **RFF
+    )
     assert given.bandwidth == pytest.approx(result.bandwidth)
     far = two_sample_test(Batches(wide), Y * [1.0, 1000.0], **RFF)
-    assert any("scale" in note for note in far.notes) and not any("units" in note for note in given.notes)
-    alike = two_sample_test(Batches(np.column_stack([X, np.ones(3001)])), np.column_stack([Y, np.ones(2500)]), **RFF)
+    assert any("scale" in note for note in far.notes) and not any(
+        "units" in note for note in given.notes
+    )
+    alike = two_sample_test(
+        Batches(np.column_stack([X, np.ones(3001)])), np.column_stack([Y, np.ones(2500)]), **RFF
+    )
     assert any("columns 2 have one value only" in note for note in alike.notes)
 
 
 def test_the_witness_function_is_that_of_the_means():
     result = two_sample_test(Batches(X, bins=100), Y, **RFF)
-    plain = two_sample_test(X, Y, bandwidth=result.bandwidth, gram="rff", rank=400, rng=1, n_resamples=19)
+    plain = two_sample_test(
+        X, Y, bandwidth=result.bandwidth, gram="rff", rank=400, rng=1, n_resamples=19
+    )
     points = np.array([[0.0, 0.0], [1.0, 1.0], [-1.0, -1.0]])
     assert np.allclose(result.witness(points), plain.witness(points), atol=0.05)
     assert result.witness(points)[2] > 0.0 > result.witness(points)[1]
@@ -227,13 +277,20 @@ def test_the_effect_is_the_distance_with_bins_for_units():
     assert np.allclose(effect.distance_interval, plain.distance_interval, atol=2e-3)
     assert np.isnan(effect.auc) and any(note.code == "no-separability" for note in effect.notes)
     several = k_sample_test(Batches(X), Y, Z, **RFF).effect()
-    assert several.distance.loc["sample 0", "sample 1"] > several.distance.loc["sample 0", "sample 2"]
+    assert (
+        several.distance.loc["sample 0", "sample 1"] > several.distance.loc["sample 0", "sample 2"]
+    )
     assert repr(several) == "KSampleEffect(3 samples)"
 
 
 def test_what_takes_rows_is_refused_with_the_reason():
     result = two_sample_test(Batches(X), Y, **RFF)
-    for ask in (result.witness_band, result.plot_witness, result.contributions, lambda: result.effect(columns=True)):
+    for ask in (
+        result.witness_band,
+        result.plot_witness,
+        result.contributions,
+        lambda: result.effect(columns=True),
+    ):
         with pytest.raises(ValueError, match="not available for rows on disk"):
             ask()
     with pytest.raises(ValueError, match="not available for rows on disk"):
@@ -270,7 +327,10 @@ class Untouched:
         ({"gram": "rff", "covariates": (X, Y)}, "covariates= is not available for rows on disk"),
         ({"gram": "rff", "paired": True}, "paired= is not available for rows on disk"),
         ({"gram": "rff", "groups": [0]}, "groups= is not available for rows on disk"),
-        ({"gram": "rff", "permutations": [[0, 1]]}, "permutations= is not available for rows on disk"),
+        (
+            {"gram": "rff", "permutations": [[0, 1]]},
+            "permutations= is not available for rows on disk",
+        ),
         ({"gram": "rff", "transform": np.log}, "transform= is not available for rows on disk"),
         ({"gram": "rff", "column_types": "number"}, "column_types must be a dict"),
         ({"estimator": "auto", "rank": 5}, "gram='auto' with Gaussian.* give gram='rff'"),
@@ -306,8 +366,12 @@ def test_one_sample_is_none_to_compare_with():
 def test_kernels_that_are_not_for_random_fourier_features():
     with pytest.raises(ValueError, match="gram='rff' draws from the spectral distribution"):
         two_sample_test(Batches(X), Y, kernel="energy", **RFF)
-    assert two_sample_test(Batches(X), Y, kernel="energy", **{**RFF, "gram": "nystrom"}).pvalue == 0.01
-    scaled = two_sample_test(Batches(X), Y, kernel=Rescaled(Linear(), (1.0, 2.0)), rng=0, n_resamples=99)
+    assert (
+        two_sample_test(Batches(X), Y, kernel="energy", **{**RFF, "gram": "nystrom"}).pvalue == 0.01
+    )
+    scaled = two_sample_test(
+        Batches(X), Y, kernel=Rescaled(Linear(), (1.0, 2.0)), rng=0, n_resamples=99
+    )
     assert scaled.route == "factor" and scaled.pvalue == 0.01
 
 

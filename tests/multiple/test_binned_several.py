@@ -49,15 +49,24 @@ class Counted:
 def test_members_are_the_single_tests_from_one_reading():
     x = Counted(X)
     kernels = [Gaussian(), Gaussian("0.5 * median"), Whitened()]
-    result = two_sample_test(Batches(x, bins=100), Y, estimator=["kme", "skmse"], kernel=kernels, **RFF)
+    result = two_sample_test(
+        Batches(x, bins=100), Y, estimator=["kme", "skmse"], kernel=kernels, **RFF
+    )
     assert x.readings == 2  # to count, and for all features
     for member in result.members:
-        alone = two_sample_test(Batches(X, bins=100), Y, estimator=member.estimator, kernel=member.kernel, **RFF)
+        alone = two_sample_test(
+            Batches(X, bins=100), Y, estimator=member.estimator, kernel=member.kernel, **RFF
+        )
         assert close(member, alone) and member.bandwidth == pytest.approx(alone.bandwidth)
     assert list(result.table["kernel"]) == ["Gaussian"] * 4 + ["Whitened(Gaussian, lam=0.1)"] * 2
     weights = np.ones(len(result.members))
-    null = np.stack([np.append(member.statistic, member.null_distribution) for member in result.members], axis=1)
-    ranks = np.array([[np.sum(column >= v - 1e-12 * abs(v)) for v in column] for column in null.T]).T / weights
+    null = np.stack(
+        [np.append(member.statistic, member.null_distribution) for member in result.members], axis=1
+    )
+    ranks = (
+        np.array([[np.sum(column >= v - 1e-12 * abs(v)) for v in column] for column in null.T]).T
+        / weights
+    )
     assert result.pvalue == pytest.approx(np.mean(ranks.min(axis=1) <= ranks[0].min()))
 
 
@@ -65,7 +74,10 @@ def test_members_are_the_single_tests_from_one_reading():
 def test_cuts_change_rounding_only(estimator):
     whole = two_sample_test(Batches(X, bins=100), Y, estimator=estimator, **RFF)
     other = two_sample_test(
-        Batches(Counted(X, 7), bins=100), Batches(Counted(Y, 11), bins=100), estimator=estimator, **RFF
+        Batches(Counted(X, 7), bins=100),
+        Batches(Counted(Y, 11), bins=100),
+        estimator=estimator,
+        **RFF,
     )
     assert all(map(close, whole.members, other.members)) and whole.pvalue == other.pvalue
 
@@ -74,8 +86,13 @@ def test_grids_and_collections():
     grid = two_sample_test(Batches(X, bins=100), Y, bandwidth="grid", **RFF)
     assert len(grid.members) == 5 and len({member.bandwidth for member in grid.members}) == 5
     weighted = Ensemble([Candidate("kme", Energy(), weight=2.0), Candidate("skmse", Depth())])
-    result = two_sample_test(Batches(X, bins=100), Y, estimator=weighted, **{**RFF, "gram": "nystrom"})
-    assert result.estimator is not None and [member.route for member in result.members] == ["nystrom"] * 2
+    result = two_sample_test(
+        Batches(X, bins=100), Y, estimator=weighted, **{**RFF, "gram": "nystrom"}
+    )
+    assert (
+        result.estimator is not None
+        and [member.route for member in result.members] == ["nystrom"] * 2
+    )
     three = k_sample_test(Batches(X, bins=100), Y, X[::2] + 1.0, estimator="auto", **RFF)
     assert three.pvalue == 0.01 and len(three.members) == 6
 
@@ -83,7 +100,9 @@ def test_grids_and_collections():
 def test_with_all_rows_for_landmarks_and_bins_auto_is_that_in_memory():
     """With few rows the features are exact, and over all splits the p-value is the same to the last bit."""
     x, y = X[:6], Y[:4] + 1.0
-    binned = two_sample_test(Batches(x), y, estimator="auto", gram="nystrom", rank=10, n_resamples=np.inf)
+    binned = two_sample_test(
+        Batches(x), y, estimator="auto", gram="nystrom", rank=10, n_resamples=np.inf
+    )
     memory = two_sample_test(x, y, estimator="auto", n_resamples=np.inf)
     assert binned.pvalue == memory.pvalue and binned.exact
     for member, other in zip(binned.members, memory.members, strict=True):
@@ -94,18 +113,26 @@ def test_with_all_rows_for_landmarks_and_bins_auto_is_that_in_memory():
 def test_members_of_auto_without_room_are_left_out():
     result = two_sample_test(Batches(X, bins=100), Y, estimator="auto", max_memory=2.5e5, **RFF)
     assert 0 < len(result.members) < 6 and len(result.table) == len(result.members)
-    assert any("is left out of the combination:" in note and "max_memory=250000 bytes" in note for note in result.notes)
+    assert any(
+        "is left out of the combination:" in note and "max_memory=250000 bytes" in note
+        for note in result.notes
+    )
     with pytest.raises(MemoryError, match=r"features in .* bins take .* give a smaller rank="):
         two_sample_test(Batches(X, bins=100), Y, estimator="auto", max_memory=1e4, **RFF)
     with pytest.raises(MemoryError, match="features in 94 bins"):
-        two_sample_test(Batches(X, bins=100), Y, kernel=["gaussian", "laplacian"], max_memory=5.5e4, **RFF)
+        two_sample_test(
+            Batches(X, bins=100), Y, kernel=["gaussian", "laplacian"], max_memory=5.5e4, **RFF
+        )
 
 
 def test_the_effect_is_that_of_the_largest_weight():
     result = two_sample_test(Batches(X, bins=100), Y, estimator="auto", **RFF)
     plain = two_sample_test(Batches(X, bins=100), Y, bandwidth="2 * median", **RFF)
     assert result.effect().distance == plain.effect().distance
-    assert any("the member with the largest weight, which no data choose: Gaussian" in n for n in result.effect().notes)
+    assert any(
+        "the member with the largest weight, which no data choose: Gaussian" in n
+        for n in result.effect().notes
+    )
     assert result.witness([[0.0, 0.0]]).shape == (1,)
 
 
@@ -123,7 +150,14 @@ def few_bins(monkeypatch):
 
     def run(kernel, form="biased", scale=None):
         monkeypatch.setattr(Bins, "drawn", four)
-        options = {"form": form, "scale": scale, "gram": "rff", "rank": 6, "n_resamples": np.inf, "rng": 0}
+        options = {
+            "form": form,
+            "scale": scale,
+            "gram": "rff",
+            "rank": 6,
+            "n_resamples": np.inf,
+            "rng": 0,
+        }
         result = two_sample_test(Batches(X[:21]), Y[:18], kernel=kernel, **options)
         monkeypatch.undo()
         return result, drawn[-1]
@@ -142,7 +176,9 @@ def few_bins(monkeypatch):
     ],
     ids=["whitened", "whitened .01", "depth", "second order"],
 )
-def test_kernels_of_the_pooled_sample_against_all_splits_of_explicit_bin_means(few_bins, kernel, twin, form):
+def test_kernels_of_the_pooled_sample_against_all_splits_of_explicit_bin_means(
+    few_bins, kernel, twin, form
+):
     result, bins = few_bins(kernel, form)
     base = result.estimates[0].features.features  # of the Gaussian kernel
     sample = base.coordinates(result.context.hypothesis.source.survey.pooled[0].rows)
@@ -158,7 +194,10 @@ def test_kernels_of_the_pooled_sample_against_all_splits_of_explicit_bin_means(f
 
 def test_ranks_are_those_among_the_sample_of_rows(few_bins):
     result, bins = few_bins(Gaussian(0.3), scale="rank")
-    features, sample = result.estimates[0].features, result.context.hypothesis.source.survey.pooled[0].rows
+    features, sample = (
+        result.estimates[0].features,
+        result.context.hypothesis.source.survey.pooled[0].rows,
+    )
     means = []
     for values, shuffled in zip((X[:21], Y[:18]), bins.shuffles, strict=True):
         z = features.features.coordinates(naive_on_disk.mid_ranks(values, sample))
@@ -176,7 +215,14 @@ def test_units_and_whitening_together(scale):
     """Whitened features share the features of the plain kernel, in the same units."""
 
     memory = two_sample_test(
-        X, Y, kernel=[Gaussian(), Whitened()], scale=scale, gram="nystrom", rank=300, rng=0, n_resamples=19
+        X,
+        Y,
+        kernel=[Gaussian(), Whitened()],
+        scale=scale,
+        gram="nystrom",
+        rank=300,
+        rng=0,
+        n_resamples=19,
     )
 
     near = two_sample_test(
@@ -191,12 +237,19 @@ def test_units_and_whitening_together(scale):
 
 
 def test_whitening_of_linear_features_is_the_mahalanobis_distance_of_bins():
-    result = two_sample_test(Batches(X, bins=3000), Y, kernel=Whitened(Linear(), 1e-9), rng=0, n_resamples=19)
+    result = two_sample_test(
+        Batches(X, bins=3000), Y, kernel=Whitened(Linear(), 1e-9), rng=0, n_resamples=19
+    )
     pooled = np.vstack([X, Y])  # all of them are in the sample of rows, or nearly
     away = X.mean(axis=0) - Y.mean(axis=0)
     expected = away @ np.linalg.solve(np.cov(pooled.T, ddof=0), away) / 2.0
     biased = two_sample_test(
-        Batches(X, bins=3000), Y, kernel=Whitened(Linear(), 1e-9), form="biased", rng=0, n_resamples=19
+        Batches(X, bins=3000),
+        Y,
+        kernel=Whitened(Linear(), 1e-9),
+        form="biased",
+        rng=0,
+        n_resamples=19,
     )
     assert biased.statistic == pytest.approx(expected, rel=0.05) and result.route == "factor"
 
@@ -204,34 +257,47 @@ def test_whitening_of_linear_features_is_the_mahalanobis_distance_of_bins():
 # --- columns ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("options", [{}, {"estimator": "auto"}, {"scale": "sd", "estimator": ["kme", "skmse"]}])
+@pytest.mark.parametrize(
+    "options", [{}, {"estimator": "auto"}, {"scale": "sd", "estimator": ["kme", "skmse"]}]
+)
 def test_columns_are_the_tests_of_each_from_one_reading(options):
     x = Counted(X)
     result = two_sample_test_columns(Batches(x, bins=100), Y, **RFF, **options)
     assert x.readings == 2 and list(result.table["column"]) == ["x0", "x1"]
     assert result.n_observations == (1188, 880)
     for j in range(2):
-        alone = two_sample_test(Batches(X, bins=100, columns=[j]), Batches(Y, bins=100, columns=[j]), **RFF, **options)
+        alone = two_sample_test(
+            Batches(X, bins=100, columns=[j]), Batches(Y, bins=100, columns=[j]), **RFF, **options
+        )
         assert result.pvalues[j] == alone.pvalue
-        assert result.statistics[j] == pytest.approx(alone.statistic, rel=1e-12)  # units of a column round otherwise
+        assert result.statistics[j] == pytest.approx(
+            alone.statistic, rel=1e-12
+        )  # units of a column round otherwise
     assert any("bins of" in note for note in result.notes)
 
 
 def test_columns_are_adjusted_on_shared_permutations_of_bins():
-    wide = np.column_stack([X, X[:, 0] + 0.1 * RNG.normal(size=1201)]), np.column_stack([Y, Y[:, 0]])
+    wide = (
+        np.column_stack([X, X[:, 0] + 0.1 * RNG.normal(size=1201)]),
+        np.column_stack([Y, Y[:, 0]]),
+    )
     result = two_sample_test_columns(Batches(wide[0], bins=100), wide[1], **RFF)
     rows = np.vstack([result.statistics, result.null_distributions])
     assert np.allclose(result.adjusted, naive_multiplicity.step_down(rows))
 
 
 def test_columns_with_one_value_only_are_not_tested():
-    result = two_sample_test_columns(Batches(X * [0.0, 1.0]), Y * [0.0, 1.0], bandwidth=[1.0, 2.0], **RFF)
+    result = two_sample_test_columns(
+        Batches(X * [0.0, 1.0]), Y * [0.0, 1.0], bandwidth=[1.0, 2.0], **RFF
+    )
     assert result.labels == (("x1",),) and result.pvalues[0] == 0.01
     assert result.notes[-1] == "Column 'x0' is not tested: it has the same value in every row."
 
 
 def test_columns_that_cannot_be_tested():
-    with pytest.raises(ValueError, match="X and Y: columns 'x0', 'x1' have the same value in every row"):
+    with pytest.raises(
+        ValueError, match="X and Y: columns 'x0', 'x1' have the same value in every row"
+    ):
         two_sample_test_columns(Batches(X * 0.0), Y * 0.0, **RFF)
     with pytest.raises(ValueError, match="paired= is not available"):
         two_sample_test_columns(Batches(X), Y, paired=True, **RFF)
@@ -261,7 +327,11 @@ def test_the_note_on_power_says_what_the_study_found():
     table = pd.read_csv(Path(__file__).parents[2] / "docs" / "data" / "large_power.csv")
     main = table[table["estimator"].isin(["kme", "whitened"]) & (table["bins"] == 400)]
     lost, to_bins = (main.groupby("rank")[name].mean() for name in ("lost", "lost_to_bins"))
-    (message,) = (note for note in two_sample_test(Batches(X), Y, **RFF).notes if note.code == "bins-cost")
-    points = re.search(r"100 random features cost about (\d+) points .* 400 features about (\d+)", message).groups()
+    (message,) = (
+        note for note in two_sample_test(Batches(X), Y, **RFF).notes if note.code == "bins-cost"
+    )
+    points = re.search(
+        r"100 random features cost about (\d+) points .* 400 features about (\d+)", message
+    ).groups()
     assert np.allclose(100.0 * lost.loc[[100, 400]], np.array(points, dtype=float), atol=1.5)
     assert abs(100.0 * to_bins[400]) < 1.5 and "400 bins next to nothing" in message

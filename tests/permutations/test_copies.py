@@ -61,7 +61,9 @@ def test_level(workers):
     rng, rejected = np.random.default_rng(7), 0
     for _ in range(300):
         copies = Copies(rng.uniform(size=10), uniform)
-        result = permutation_test(gap(copies), copies, n_resamples=9, alpha=0.2, rng=rng, workers=workers)
+        result = permutation_test(
+            gap(copies), copies, n_resamples=9, alpha=0.2, rng=rng, workers=workers
+        )
         rejected += result.reject()
     low, high = stats.binom(300, 0.2).interval(0.999)
     assert low <= rejected <= high
@@ -79,7 +81,11 @@ def test_summaries_and_pictures_say_simulations():
     assert given.kind.resamples == "simulations" and "Simulations:" in str(given.summary())
     plain = independence_test(X, Y, given=Z, n_resamples=19, rng=0)
     assert plain.kind.resamples == "permutations" and "Permutations:" in str(plain.summary())
-    assert kind_of("conditional-independence") == plain.kind == replace(given.kind, resamples="permutations")
+    assert (
+        kind_of("conditional-independence")
+        == plain.kind
+        == replace(given.kind, resamples="permutations")
+    )
 
 
 def test_a_part_of_the_data_is_drawn_anew():
@@ -102,10 +108,18 @@ def test_a_part_of_the_data_is_drawn_anew():
     ("make", "error", "message"),
     [
         (lambda: Copies(TIMES, 3), TypeError, "model must be a function rng -> copy of the data"),
-        (lambda: Copies(TIMES, lambda: 1), TypeError, "model must be a function .* is called with 1 argument"),
+        (
+            lambda: Copies(TIMES, lambda: 1),
+            TypeError,
+            "model must be a function .* is called with 1 argument",
+        ),
         (lambda: Copies([], uniform), ValueError, "observed must be an array with rows"),
         (lambda: Copies(1.0, uniform), ValueError, "observed must be an array with rows"),
-        (lambda: Copies(TIMES[:5], uniform).copy([1]), ValueError, r"copies of shape \(5,\); it drew \(10,\)"),
+        (
+            lambda: Copies(TIMES[:5], uniform).copy([1]),
+            ValueError,
+            r"copies of shape \(5,\); it drew \(10,\)",
+        ),
         (
             lambda: two_sample_test(X, Y, permutations=Copies(X, lambda rng: X)),
             ValueError,
@@ -136,7 +150,13 @@ def test_kernels_must_not_come_from_the_data_that_copies_replace():
 @pytest.mark.parametrize("kernel", [Gaussian(), Whitened()], ids=repr)
 def test_the_data_that_copies_replace_do_not_change_kernels(kernel):
     """Two data sets with the same model have the same variables, and so the same kernels."""
-    options = {"given": Z, "x_given_z": predicted_and_noise, "kernel_x": kernel, "n_resamples": 19, "rng": 0}
+    options = {
+        "given": Z,
+        "x_given_z": predicted_and_noise,
+        "kernel_x": kernel,
+        "n_resamples": 19,
+        "rng": 0,
+    }
     first, second = (independence_test(x, Y, **options) for x in (X, 3.0 * X[::-1]))
     assert first.statistic != second.statistic
     assert first.kernel == second.kernel
@@ -148,8 +168,12 @@ MOVED = {
     "two-sample": lambda order, **options: two_sample_test(*np.split(Z[order], [12]), **options),
     "k-sample": lambda order, **options: k_sample_test(*np.split(Z[order], [8, 20]), **options),
     "independence": lambda order, **options: independence_test(X, Z[order], **options),
-    "joint": lambda order, **options: joint_independence_test(X, Z[order], Y[order[::-1]], **options),
-    "symmetry": lambda order, **options: symmetry_test(Z * np.where(order < 15, 1.0, -1.0)[:, None], **options),
+    "joint": lambda order, **options: joint_independence_test(
+        X, Z[order], Y[order[::-1]], **options
+    ),
+    "symmetry": lambda order, **options: symmetry_test(
+        Z * np.where(order < 15, 1.0, -1.0)[:, None], **options
+    ),
     "change-point": lambda order, **options: change_point_test(Z[order], **options),
 }
 

@@ -36,7 +36,11 @@ def ridge(gram):
     return np.linalg.solve(gram + 0.7 * np.eye(len(gram)), gram @ average(gram))
 
 
-ESTIMATED = {"kme": (average, "kme"), "fkmse": (ridge, FKMSE(lam=0.7 / 5)), "function": (ridge, ridge)}
+ESTIMATED = {
+    "kme": (average, "kme"),
+    "fkmse": (ridge, FKMSE(lam=0.7 / 5)),
+    "function": (ridge, ridge),
+}
 
 
 def arguments(m, labels, case):
@@ -60,7 +64,10 @@ def test_two_sample_p_values_are_those_of_brute_force(case, weights):
     z[:m] += 0.5
     gram = gaussian_gram(z, 1.1)
     allowed = naive_permutations.all_splits(m, n, *labels)
-    values = [naive_tests.mmd2_of_split(gram, list(S), [i for i in range(m + n) if i not in S], naive) for S in allowed]
+    values = [
+        naive_tests.mmd2_of_split(gram, list(S), [i for i in range(m + n) if i not in S], naive)
+        for S in allowed
+    ]
     result = two_sample_test(
         z[:m],
         z[m:],
@@ -83,7 +90,9 @@ def test_independence_p_values_are_those_of_brute_force(case, weights):
     x = np.random.default_rng(2).normal(size=(n, 1))
     y = x**2 + np.random.default_rng(3).normal(size=(n, 1))
     allowed = naive_pairings(case)
-    values = [naive_tests.cose(gaussian_gram(x, 0.9), gaussian_gram(y, 1.3), naive, pi) for pi in allowed]
+    values = [
+        naive_tests.cose(gaussian_gram(x, 0.9), gaussian_gram(y, 1.3), naive, pi) for pi in allowed
+    ]
     blocks, groups = PAIRINGS[case][1:] if case in PAIRINGS else (SHIFTS[case][1], None)
     result = independence_test(
         x,
@@ -106,7 +115,9 @@ def test_independence_p_values_are_those_of_brute_force(case, weights):
 def block_effects(rng):
     """Two samples whose shares of the blocks differ, and blocks that differ in location."""
     effect = 2.0 * rng.normal(size=6)
-    blocks = np.concatenate([np.repeat(np.arange(6), [1, 2, 3, 1, 2, 3]), np.repeat(np.arange(6), [3, 2, 1, 3, 2, 1])])
+    blocks = np.concatenate(
+        [np.repeat(np.arange(6), [1, 2, 3, 1, 2, 3]), np.repeat(np.arange(6), [3, 2, 1, 3, 2, 1])]
+    )
     order = np.argsort(effect)  # low effects are frequent in one sample, high ones in the other
     return effect[order][np.array([0, 2, 4, 1, 3, 5])[blocks]] + rng.normal(size=24), blocks
 
@@ -136,14 +147,18 @@ def both_depend_on_blocks(rng):
 
 def variables_in_clusters(rng):
     groups = np.arange(30) // 3
-    return tuple(rng.normal(size=(2, 10))[:, groups] + 0.5 * rng.normal(size=(2, 30))), {"groups": groups}
+    return tuple(rng.normal(size=(2, 10))[:, groups] + 0.5 * rng.normal(size=(2, 30))), {
+        "groups": groups
+    }
 
 
 def periodic_series(rng):
     """Gaussian noise smoothed around a circle: stationary, and the end joins the start."""
     kernel = np.exp(-0.5 * (np.minimum(np.arange(40), 40 - np.arange(40)) / 2.0) ** 2)
     noise = rng.normal(size=(2, 40))
-    return tuple(np.fft.ifft(np.fft.fft(noise) * np.fft.fft(kernel)).real), {"block_length": "whole"}
+    return tuple(np.fft.ifft(np.fft.fft(noise) * np.fft.fft(kernel)).real), {
+        "block_length": "whole"
+    }
 
 
 NULLS = {
@@ -222,7 +237,9 @@ def curves(seed=0, gaps=0.0):
 def restrictions(X, Y):
     yield read_variables((X, Y), XY, "omit", groups=GROUP).restriction
     yield read_variables((X, Y), XY, "omit", groups=GROUP, blocks=STRATA).restriction
-    yield read_given(X, Y, STRATA, nan_policy="omit", groups=GROUP, kernels=("gaussian", "gaussian")).restriction
+    yield read_given(
+        X, Y, STRATA, nan_policy="omit", groups=GROUP, kernels=("gaussian", "gaussian")
+    ).restriction
 
 
 def test_rows_stay_in_step():
@@ -233,14 +250,19 @@ def test_rows_stay_in_step():
         moved = restriction.pairings(int(complete.sum()), 0.05).draw(np.random.default_rng(1), 200)
         assert (moved != np.arange(complete.sum())).any()
         assert (place[moved] == place).all()
-        assert all(len(set(group[order][group == label])) == 1 for order in moved[:20] for label in set(group))
+        assert all(
+            len(set(group[order][group == label])) == 1
+            for order in moved[:20]
+            for label in set(group)
+        )
         if restriction.blocks is not None:
             assert (STRATA[complete][moved] == STRATA[complete]).all()
 
 
 def test_false_alarms_are_few():
     rejected = [
-        independence_test(X, Y, groups=GROUP, **FEW).pvalue <= 0.05 for X, Y in (curves(s, 0.15) for s in range(40))
+        independence_test(X, Y, groups=GROUP, **FEW).pvalue <= 0.05
+        for X, Y in (curves(s, 0.15) for s in range(40))
     ]
     assert sum(rejected) <= 7  # all by all, half of them
 

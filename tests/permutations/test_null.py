@@ -37,12 +37,19 @@ def pairings(n, n_resamples, seed=0):
     return Draws.of(Pairings(n), n_resamples, np.random.default_rng(seed))
 
 
-DRAWS = [lambda: splits(6, 5, 40), lambda: splits(3, 2, 10), lambda: pairings(9, 40), lambda: pairings(4, 24)]
+DRAWS = [
+    lambda: splits(6, 5, 40),
+    lambda: splits(3, 2, 10),
+    lambda: pairings(9, 40),
+    lambda: pairings(4, 24),
+]
 
 
 def weighted(rows):
     """A statistic that tells every permutation from every other."""
-    value = (rows * np.sqrt(np.arange(1.0, rows.shape[1] + 1))).sum(axis=1)  # BLAS would round by chunk
+    value = (rows * np.sqrt(np.arange(1.0, rows.shape[1] + 1))).sum(
+        axis=1
+    )  # BLAS would round by chunk
     return np.stack([value, np.abs(value)], axis=1)
 
 
@@ -60,7 +67,9 @@ def test_p_values_count_ties_and_the_observed_labelling():
     for observed, reached in ((2.0, 3), (2.0 + 1e-12, 3), (2.1, 1), (9.0, 0), (-1.0, 5)):
         random = Null(observed, values, 1e-10, exact=False)
         assert random.exceedances == reached
-        assert random.pvalue == (1 + reached) / 6 == naive_tests.p_monte_carlo(observed, values, 1e-10)
+        assert (
+            random.pvalue == (1 + reached) / 6 == naive_tests.p_monte_carlo(observed, values, 1e-10)
+        )
     assert Null(2.0, values, 1e-10, exact=True).pvalue == 3 / 5
     assert Null(2.0, np.append(values, 2.0 - 1e-9), 1e-10, exact=True).pvalue == 3 / 6
 
@@ -162,7 +171,9 @@ def arrays(state):
 @pytest.mark.parametrize("workers", [1, 3])
 @pytest.mark.parametrize("n_resamples", [99, np.inf])
 def test_a_progress_bar_counts_to_the_end(capsys, workers, n_resamples):
-    result = two_sample_test(X[:6], Y[:5], n_resamples=n_resamples, workers=workers, progress=True, rng=0)
+    result = two_sample_test(
+        X[:6], Y[:5], n_resamples=n_resamples, workers=workers, progress=True, rng=0
+    )
     shown = capsys.readouterr()
     total = result.n_resamples + (not result.exact)
     assert "permutations: 100%" in shown.err
@@ -235,12 +246,22 @@ def test_besag_clifford_is_exact_at_every_attainable_value(h, B):
     law = naive_permutations.law(outcome, B)
     assert sum(law.values()) == 1
     for x in law:
-        assert float(sum(p for value, p in law.items() if value <= x)) == pytest.approx(x, abs=1e-12)
+        assert float(sum(p for value, p in law.items() if value <= x)) == pytest.approx(
+            x, abs=1e-12
+        )
 
 
 @pytest.mark.parametrize(
     ("alphas", "B"),
-    [((0.2,), 9), ((0.3,), 11), ((0.1, 0.4), 10), ((0.2, 0.3, 0.7), 12), ((0.1, 0.5), 11), ((0.01,), 9), ((0.95,), 8)],
+    [
+        ((0.2,), 9),
+        ((0.3,), 11),
+        ((0.1, 0.4), 10),
+        ((0.2, 0.3, 0.7), 12),
+        ((0.1, 0.5), 11),
+        ((0.01,), 9),
+        ((0.95,), 8),
+    ],
 )
 def test_p_values_of_a_decision_are_valid(alphas, B):
     law = naive_permutations.law(lambda reached: ended(Curtailed(alphas), reached)[0], B)
@@ -265,7 +286,9 @@ def null(points, rule, seed, workers=1, B=999, cost=None, seen=None, generator=N
     return null_distribution(statistic, split, stopping=rule, workers=workers, cost=cost)
 
 
-@pytest.mark.parametrize("cost", [None, CostHint(1e-7), CostHint(1e-3, rows=64)], ids=["alone", "small", "dear"])
+@pytest.mark.parametrize(
+    "cost", [None, CostHint(1e-7), CostHint(1e-3, rows=64)], ids=["alone", "small", "dear"]
+)
 @pytest.mark.parametrize("workers", [1, 2, 5])
 @pytest.mark.parametrize("rule", RULES, ids=repr)
 def test_it_ends_where_all_draws_say_for_any_number_of_workers(rule, workers, cost):
@@ -300,16 +323,22 @@ def test_rounding_below_the_observed_statistic_is_a_tie_where_to_stop_too(rule, 
         moved = (labels != np.repeat([0, 1], 10)).any(axis=1)
         return np.column_stack([1.0 - 5e-11 * moved, np.ones(len(labels))])
 
-    null = null_distribution(statistic, Draws.of(Labels((10, 10)), 199, np.random.default_rng(0)), stopping=rule)
+    null = null_distribution(
+        statistic, Draws.of(Labels((10, 10)), 199, np.random.default_rng(0)), stopping=rule
+    )
     assert (null.values.size, null.exceedances, null.pvalue) == (drawn, drawn, 1.0)
 
 
 CASES = {
     "two samples, kme": lambda **o: two_sample_test(U, V, **o),
     "two samples, fkmse": lambda **o: two_sample_test(U, V, estimator=FKMSE(lam_cov=0.1), **o),
-    "two samples, function": lambda **o: two_sample_test(U, V, estimator=lambda G: G.mean(axis=1) / len(G), **o),
+    "two samples, function": lambda **o: two_sample_test(
+        U, V, estimator=lambda G: G.mean(axis=1) / len(G), **o
+    ),
     "independence, kme": lambda **o: independence_test(U, U[:, ::-1] ** 2 + V[:12], **o),
-    "independence, fkmse": lambda **o: independence_test(U, U[:, ::-1] ** 2 + V[:12], estimator="fkmse", **o),
+    "independence, fkmse": lambda **o: independence_test(
+        U, U[:, ::-1] ** 2 + V[:12], estimator="fkmse", **o
+    ),
 }
 
 
@@ -338,12 +367,16 @@ def runs(count, rules, points=24, seed=0):
             result = null(data, rule, [seed, trial, 1])
             pvalues.append(result.pvalue)
             draws.append(result.values.size)
-    return {rule: (np.array(pvalues), np.array(draws)) for rule, (pvalues, draws) in outcomes.items()}
+    return {
+        rule: (np.array(pvalues), np.array(draws)) for rule, (pvalues, draws) in outcomes.items()
+    }
 
 
 def uniform_on_attainable_values(pvalues, h, B=999, expected=8.0):
     """Chi-square p-value: attainable values in groups in which so many runs are expected."""
-    attainable = np.array([(g + 1) / (B + 1) for g in range(h)] + [h / draw for draw in range(B, h - 1, -1)])
+    attainable = np.array(
+        [(g + 1) / (B + 1) for g in range(h)] + [h / draw for draw in range(B, h - 1, -1)]
+    )
     edges, last = [], 0.0
     for x in attainable:
         if (x - last) * len(pvalues) >= expected:
@@ -365,10 +398,14 @@ def check_runs(count):
         )
         assert pvalue > 1e-3
         expected = rule.h * (1 + (1 / np.arange(rule.h + 1, 1000)).sum())
-        assert outcomes[rule][1].mean() == pytest.approx(expected, abs=4 * outcomes[rule][1].std() / np.sqrt(count))
+        assert outcomes[rule][1].mean() == pytest.approx(
+            expected, abs=4 * outcomes[rule][1].std() / np.sqrt(count)
+        )
     full, (pvalues, draws) = outcomes[None][0], outcomes[rules[2]]
     np.testing.assert_array_equal(pvalues <= 0.05, full <= 0.05)
-    print(f"{rules[2]}: {(full <= 0.05).sum()} rejections of {count}, the same; {draws.mean():.1f} draws of 999")
+    print(
+        f"{rules[2]}: {(full <= 0.05).sum()} rejections of {count}, the same; {draws.mean():.1f} draws of 999"
+    )
     assert draws.mean() < 333
     for alpha in (0.01, 0.05, 0.3):  # valid at every level
         assert (pvalues <= alpha).sum() <= stats.binom.ppf(0.9995, count, alpha)

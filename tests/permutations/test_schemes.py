@@ -101,7 +101,9 @@ def rows_of(scheme):
 @pytest.mark.parametrize("name", SCHEMES)
 def test_every_permutation_once_and_the_data_first(name):
     rows = rows_of(SCHEMES[name])
-    assert rows[0] == tuple(Draws.of(SCHEMES[name], 1, np.random.default_rng(0)).rows(0, 1).ravel().tolist())
+    assert rows[0] == tuple(
+        Draws.of(SCHEMES[name], 1, np.random.default_rng(0)).rows(0, 1).ravel().tolist()
+    )
     if name == "relative orders":  # several shuffles move the two variables alike
         assert len(set(rows)) == 6
         return
@@ -161,8 +163,12 @@ def test_draws_are_uniform_and_independent(name):
     if name == "halves" or name.startswith("labels"):  # drawn with their mirror images
         sizes = scheme.sizes
         mirrored = {tuple(1 - label for label in row) for row in kinds}
-        drawn_kinds = {tuple(row.tolist()) for row in scheme.draw(np.random.default_rng(1), 400 * len(kinds))}
-        kinds = kinds | mirrored if sizes[0] == sizes[1] and drawn_kinds & mirrored - kinds else kinds
+        drawn_kinds = {
+            tuple(row.tolist()) for row in scheme.draw(np.random.default_rng(1), 400 * len(kinds))
+        }
+        kinds = (
+            kinds | mirrored if sizes[0] == sizes[1] and drawn_kinds & mirrored - kinds else kinds
+        )
     elif name == "three samples":
         kinds = set(itertools.permutations((0, 0, 1, 2, 2)))
     elif name == "shifted labels":
@@ -178,7 +184,9 @@ def test_draws_are_uniform_and_independent(name):
     assert repeats == pytest.approx(1 / len(kinds), abs=4.5 * np.sqrt(1 / len(kinds) / len(rows)))
 
 
-@pytest.mark.parametrize(("m", "n"), [(65, 65), (40, 90), (1, 129), (129, 1), (63, 1), (64, 64), (3, 190)])
+@pytest.mark.parametrize(
+    ("m", "n"), [(65, 65), (40, 90), (1, 129), (129, 1), (63, 1), (64, 64), (3, 190)]
+)
 def test_in_large_samples_every_observation_is_as_likely(m, n):
     mask = random_subsets(np.random.default_rng(0), 8000, m + n, m)
     assert (mask.sum(axis=1) == m).all()
@@ -187,7 +195,9 @@ def test_in_large_samples_every_observation_is_as_likely(m, n):
     chi2 = ((mask.mean(axis=0) - chance) ** 2).sum() / spread * (m + n - 1) / (m + n)
     assert stats.chi2.sf(chi2, m + n - 1) > 1e-3
     both = chance * (m - 1) / (m + n - 1)
-    assert (mask[:, 0] & mask[:, -1]).mean() == pytest.approx(both, abs=4 * np.sqrt(both * (1 - both) / len(mask)))
+    assert (mask[:, 0] & mask[:, -1]).mean() == pytest.approx(
+        both, abs=4 * np.sqrt(both * (1 - both) / len(mask))
+    )
 
 
 def test_in_large_samples_every_place_is_as_likely_within_segments():
@@ -211,7 +221,9 @@ def test_rows_do_not_depend_on_how_they_are_asked_for(name, n_resamples, monkeyp
     np.testing.assert_array_equal(np.concatenate(pieces), whole)
     monkeypatch.setattr(base, "_KEPT", 0)  # as permutations that are too large to keep
     again = drawn()
-    np.testing.assert_array_equal(np.concatenate([again.rows(i, i + 3) for i in range(0, len(whole), 3)]), whole)
+    np.testing.assert_array_equal(
+        np.concatenate([again.rows(i, i + 3) for i in range(0, len(whole), 3)]), whole
+    )
 
 
 def test_all_pairs_of_variables_share_their_shuffles():
@@ -226,7 +238,12 @@ def test_all_pairs_of_variables_share_their_shuffles():
 
 @pytest.mark.parametrize(
     ("scheme", "distinct"),
-    [(Labels((5, 3)), 56), (Labels((5, 5), symmetric=True), 126), (Labels((5, 5)), 252), (Pairings(5), factorial(5))],
+    [
+        (Labels((5, 3)), 56),
+        (Labels((5, 5), symmetric=True), 126),
+        (Labels((5, 5)), 252),
+        (Pairings(5), factorial(5)),
+    ],
 )
 def test_all_permutations_are_used_if_they_are_no_more_than_asked_for(scheme, distinct):
     def drawn(n_resamples):
@@ -239,7 +256,9 @@ def test_all_permutations_are_used_if_they_are_no_more_than_asked_for(scheme, di
 
 
 RNG = np.random.default_rng(0)
-ALL = np.array([np.isin(np.arange(8), chosen, invert=True) for chosen in combinations(range(8), 4)], dtype=int)
+ALL = np.array(
+    [np.isin(np.arange(8), chosen, invert=True) for chosen in combinations(range(8), 4)], dtype=int
+)
 VALUES = RNG.normal(size=8) + ALL[0]
 X, Y, Z = RNG.normal(size=(3, 12))
 
@@ -266,13 +285,19 @@ def results_of(permutations, n_resamples):
     yield lambda: permutation_test(lambda row: float(VALUES @ row), permutations, **options).pvalue
     options["permutations"] = permutations
     yield lambda: two_sample_test(VALUES[:4], VALUES[4:], **options).pvalue
-    yield lambda: two_sample_test(VALUES[:4], VALUES[4:], estimator=["kme", "skmse"], **options).pvalue
+    yield (
+        lambda: (
+            two_sample_test(VALUES[:4], VALUES[4:], estimator=["kme", "skmse"], **options).pvalue
+        )
+    )
 
 
 def test_they_take_the_place_of_those_of_the_test():
     naive = np.array([(VALUES[row == 0].mean() - VALUES[row == 1].mean()) ** 2 for row in ALL])
     expected = (naive >= naive[0] * (1.0 - 1e-10)).mean()
-    result = two_sample_test(VALUES[:4], VALUES[4:], kernel="linear", permutations=Splits(), alpha=0.3)
+    result = two_sample_test(
+        VALUES[:4], VALUES[4:], kernel="linear", permutations=Splits(), alpha=0.3
+    )
     assert result.pvalue == expected and result.n_resamples == 70
 
 
@@ -307,7 +332,9 @@ def test_all_may_give_lists_floats_or_an_array_that_changes(n_resamples):
 def test_what_are_not_permutations_of_the_data_is_an_error(changed, n_resamples, message):
     permutations = replace(Splits(), **changed)
     with pytest.raises((ValueError, TypeError), match=f"permutations.*{message}"):
-        two_sample_test(VALUES[:4], VALUES[4:], permutations=permutations, n_resamples=n_resamples, alpha=0.6)
+        two_sample_test(
+            VALUES[:4], VALUES[4:], permutations=permutations, n_resamples=n_resamples, alpha=0.6
+        )
 
 
 @dataclass(frozen=True)
@@ -326,12 +353,21 @@ class Shuffled(Permutations):
 
 def test_of_several_variables():
     def run(change):
-        return joint_independence_test(X, Y, Z, permutations=Shuffled(change), n_resamples=99, rng=0)
+        return joint_independence_test(
+            X, Y, Z, permutations=Shuffled(change), n_resamples=99, rng=0
+        )
 
     result = run(lambda rows: rows)
     assert result.null_distribution.size == 99
-    assert np.array_equal(run(lambda rows: rows.astype(float)).null_distribution, result.null_distribution)
-    for change in (lambda r: r[:, :1], lambda r: np.swapaxes(r, 1, 2), lambda r: r[:, 0], lambda r: r + 5):
+    assert np.array_equal(
+        run(lambda rows: rows.astype(float)).null_distribution, result.null_distribution
+    )
+    for change in (
+        lambda r: r[:, :1],
+        lambda r: np.swapaxes(r, 1, 2),
+        lambda r: r[:, 0],
+        lambda r: r + 5,
+    ):
         with pytest.raises(ValueError, match="permutations: Shuffled must"):
             run(change)
 
@@ -341,7 +377,9 @@ def test_and_all_partitions_of_several():
 
     def ordered(labels):  # Jonckheere and Terpstra
         parts = [values[labels == k] for k in range(3)]
-        return float(sum((parts[i][:, None] < parts[j]).sum() for i in range(3) for j in range(i + 1, 3)))
+        return float(
+            sum((parts[i][:, None] < parts[j]).sum() for i in range(3) for j in range(i + 1, 3))
+        )
 
     result = permutation_test(ordered, (3, 3, 3), n_resamples=np.inf)
     assert result.pvalue == 1 / 1680 and result.n_resamples == 1680

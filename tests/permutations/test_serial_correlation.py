@@ -51,20 +51,26 @@ def test_correlation_is_the_largest_of_values_and_distances_from_the_mean():
     x = autoregressive(2000, 0.6)
     assert OrderedRows.of([x[:1000], x[1000:] + 50.0]).correlation == pytest.approx(0.6, abs=0.06)
     spread = np.repeat(np.random.default_rng(0).uniform(0.1, 3.0, 40), 50)[:, None]
-    assert OrderedRows.of([spread * np.random.default_rng(1).normal(size=(2000, 1))]).correlation > 0.2
+    assert (
+        OrderedRows.of([spread * np.random.default_rng(1).normal(size=(2000, 1))]).correlation > 0.2
+    )
 
 
 @pytest.mark.parametrize("columns", [1, 50])
 def test_more_columns_need_more_correlation(columns):
     def beside_constants(seed, n=100, memory=0.35):
-        return OrderedRows.of([np.hstack([autoregressive(n, memory, seed), np.zeros((n, columns - 1))])])
+        return OrderedRows.of(
+            [np.hstack([autoregressive(n, memory, seed), np.zeros((n, columns - 1))])]
+        )
 
     least = naive_permutations.surely(100, 2 * columns)
     for seed in range(30):
         rows = beside_constants(seed)
         assert (rows.correlated("x") is not None) == (rows.correlation > least)
         both = [beside_constants(2 * seed + k, 60, 0.5) for k in range(2)]
-        enough = naive_permutations.surely_both(60, [rows.correlation for rows in both], [2 * columns] * 2)
+        enough = naive_permutations.surely_both(
+            60, [rows.correlation for rows in both], [2 * columns] * 2
+        )
         assert (joint_correlation(both, "xy") is not None) == enough
 
 
@@ -77,7 +83,9 @@ def test_rare_values_next_to_each_other_may_be_chance():
         expected = naive_permutations.by_rare_values(values, ~gone, 2)
         assert rows._by_chance(np.array([True])) == pytest.approx(expected)
     rng = np.random.default_rng(1)
-    rare = [OrderedRows.of([(rng.random((150, 30)) < 0.03) * 1.0 for _ in range(2)]) for _ in range(20)]
+    rare = [
+        OrderedRows.of([(rng.random((150, 30)) < 0.03) * 1.0 for _ in range(2)]) for _ in range(20)
+    ]
     assert not any(rows.correlated("x") for rows in rare)
     alarms = np.zeros((200, 1))
     alarms[40:50] = alarms[120:132] = 1.0
@@ -86,7 +94,9 @@ def test_rare_values_next_to_each_other_may_be_chance():
 
 @pytest.mark.parametrize("share", [0.01, 0.3, 0.6])
 def test_correlation_is_that_of_pairs_that_are_there(share):
-    x = np.where(np.random.default_rng(1).random(2000) < share, np.nan, autoregressive(2000, 0.8)[:, 0])
+    x = np.where(
+        np.random.default_rng(1).random(2000) < share, np.nan, autoregressive(2000, 0.8)[:, 0]
+    )
     series = [x[:900] - np.nanmean(x[:900]), x[900:] - np.nanmean(x[900:])]
     pairs = np.concatenate([part[1:] * part[:-1] for part in series])
     expected = np.nanmean(pairs) / np.nanmean(np.concatenate(series) ** 2)
@@ -105,9 +115,13 @@ def test_sorted_rows_and_columns_that_count_them():
     rng = np.random.default_rng(0)
     x, year = autoregressive(200, 0.8), 1959.0 + np.arange(200)[:, None]
     table = np.hstack([x, x + rng.normal(size=(200, 1))])[np.argsort(x[:, 0])]
-    assert OrderedRows.of([table]).correlated("x") is None and OrderedRows.of([table[:, 1:]]).correlated("x")
+    assert OrderedRows.of([table]).correlated("x") is None and OrderedRows.of(
+        [table[:, 1:]]
+    ).correlated("x")
     assert OrderedRows.of([np.hstack([year, x])]).correlation == OrderedRows.of([x]).correlation
-    dates = pd.to_datetime("2024-01-01") + pd.to_timedelta(np.cumsum(rng.integers(0, 5, size=200)), "D")
+    dates = pd.to_datetime("2024-01-01") + pd.to_timedelta(
+        np.cumsum(rng.integers(0, 5, size=200)), "D"
+    )
     table = pd.DataFrame({"date": dates, "x": x[:, 0]})
     assert rows_of(table[:100], table[100:], policy="raise").correlation == pytest.approx(
         OrderedRows.of(np.split(x, 2)).correlation
@@ -118,7 +132,9 @@ def test_blocks_keep_nearly_all_of_the_variance():
     x = autoregressive(4000, 0.8)
     length = read_block_length("auto", [OrderedRows.of([x[:2000], x[2000:]])]).rows
     assert 80 <= length <= 130 and lost(0.8, length) <= 0.06
-    assert read_block_length("auto", [OrderedRows.of([x[:80], x[80:160]])]).rows <= 25  # eight of them
+    assert (
+        read_block_length("auto", [OrderedRows.of([x[:80], x[80:160]])]).rows <= 25
+    )  # eight of them
     assert "in stretches of about 89 rows" in two_sample_test(x[:2000], x[2000:], **FEW).notes[0]
 
 
@@ -165,11 +181,18 @@ def test_blocks_of_rows_of_one_variable_by_enumeration():
     ],
 )
 def test_shifts_that_exchange_whole_samples_are_counted_once(sizes, blocks, distinct):
-    design = PermutationDesign(blocks=None if blocks is None else np.array(blocks), block_length=BlockLength(None))
+    design = PermutationDesign(
+        blocks=None if blocks is None else np.array(blocks), block_length=BlockLength(None)
+    )
     scheme = design.labels(sizes, 1.0, symmetric=True)
     labels = list(scheme.all())
-    names = {tuple(np.unique(row, return_index=True)[1][row]) for row in labels}  # of a sample: its first row
-    drawn = {tuple(np.unique(row, return_index=True)[1][row]) for row in scheme.draw(np.random.default_rng(0), 500)}
+    names = {
+        tuple(np.unique(row, return_index=True)[1][row]) for row in labels
+    }  # of a sample: its first row
+    drawn = {
+        tuple(np.unique(row, return_index=True)[1][row])
+        for row in scheme.draw(np.random.default_rng(0), 500)
+    }
     assert scheme.distinct == len(labels) == len(names) == distinct and names == drawn
     assert (labels[0] == np.repeat(np.arange(len(sizes)), sizes)).all()
     ordered = design.labels(sizes, 1.0, symmetric=False)

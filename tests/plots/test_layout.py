@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 from matplotlib.text import Text
 
+from _ci import some_wait
 from shrinktest import (
     change_point_test,
     change_points,
@@ -57,7 +58,9 @@ def boxes(ax):
         for tick in (*axis.get_major_ticks(), *axis.get_minor_ticks()):
             if not low <= tick.get_loc() <= high:
                 hidden |= {tick.label1, tick.label2}
-    words = [text for text in ax.figure.findobj(Text) if text.get_visible() and text.get_text().strip()]
+    words = [
+        text for text in ax.figure.findobj(Text) if text.get_visible() and text.get_text().strip()
+    ]
     return {text: text.get_window_extent() for text in words if text not in hidden}
 
 
@@ -72,41 +75,68 @@ def cut_off(ax):
 
 def covering(ax):
     pairs = combinations(
-        [(text, box.shrunk(0.9, 0.7)) for text, box in boxes(ax).items() if not text.get_rotation()], 2
+        [
+            (text, box.shrunk(0.9, 0.7))
+            for text, box in boxes(ax).items()
+            if not text.get_rotation()
+        ],
+        2,
     )
-    return [(text.get_text(), other.get_text()) for (text, box), (other, other_box) in pairs if box.overlaps(other_box)]
+    return [
+        (text.get_text(), other.get_text())
+        for (text, box), (other, other_box) in pairs
+        if box.overlaps(other_box)
+    ]
 
 
 PICTURES = {
     "closer": lambda: closer_test(X, Y, Z, names=LONGS).plot(),
     "closer, many": lambda: closer_test(X, {f"{LONG}, no. {i}": Y + i for i in range(30)}).plot(),
-    "witness, a curve": lambda: two_sample_test(*TABLES, names=LONGS[:2], **FEW).plot_witness(coordinates=LONG, grid=7),
-    "witness, a map": lambda: two_sample_test(*TABLES, **FEW).plot_witness(coordinates=("two\nlines", LONG), grid=7),
-    "samples": lambda: k_sample_test(dict(zip(LONGS, (X, Y, Z), strict=True)), **FEW).effect().plot(),
+    "witness, a curve": lambda: two_sample_test(*TABLES, names=LONGS[:2], **FEW).plot_witness(
+        coordinates=LONG, grid=7
+    ),
+    "witness, a map": lambda: two_sample_test(*TABLES, **FEW).plot_witness(
+        coordinates=("two\nlines", LONG), grid=7
+    ),
+    "samples": lambda: (
+        k_sample_test(dict(zip(LONGS, (X, Y, Z), strict=True)), **FEW).effect().plot()
+    ),
     "members": lambda: independence_test(X, Y, estimator="auto", **FEW).plot(),
     "columns": lambda: two_sample_test_columns(*TABLES, **FEW).plot(),
     "matrix": lambda: independence_matrix(*TABLES, **FEW).plot(),
-    "margin": lambda: equivalence_test(X, Y, margin=0.3, measure="distance", names=LONGS[:2], rng=0).plot(),
+    "margin": lambda: equivalence_test(
+        X, Y, margin=0.3, measure="distance", names=LONGS[:2], rng=0
+    ).plot(),
     "comparison": lambda: compare(*TABLES, names=("$A_$", "$B"), **FEW).plot()[0],
-    "outermost bins": lambda: compare(*(np.exp(20.0 + 2.0 * sample[:, :1]) for sample in (X, Y)), **FEW).plot()[0],
+    "outermost bins": lambda: compare(
+        *(np.exp(20.0 + 2.0 * sample[:, :1]) for sample in (X, Y)), **FEW
+    ).plot()[0],
     "change, days": lambda: change_point_test(SERIES, times=DAYS, **FEW).plot(),
     "change, hours": lambda: change_point_test(SERIES, times=HOURS, **FEW).plot(),
     "changes": lambda: change_points(SERIES, times=DAYS, **FEW).plot(),
 }
 
 
-#: Others, of the same kinds with other data, wait for CI.
-SOME = ("closer", "witness, a map", "samples", "columns", "margin", "comparison", "change, days")
-
-
-@pytest.mark.parametrize(
-    "called", [pytest.param(name, marks=() if name in SOME else pytest.mark.ci) for name in PICTURES]
+#: Of the same kinds as others, with other data.
+LATER = (
+    "closer, many",
+    "witness, a curve",
+    "members",
+    "matrix",
+    "outermost bins",
+    "change, hours",
+    "changes",
 )
+
+
+@pytest.mark.parametrize("called", some_wait(PICTURES, LATER))
 def test_no_words_are_cut_off_or_covered_and_a_dollar_is_a_dollar(called):
     ax = PICTURES[called]()
     assert not cut_off(ax) and not covering(ax)
     words = [
-        text for text in ax.figure.findobj(Text) if "$" in text.get_text() and "mathdefault" not in text.get_text()
+        text
+        for text in ax.figure.findobj(Text)
+        if "$" in text.get_text() and "mathdefault" not in text.get_text()
     ]
     assert not any(text.get_parse_math() for text in words)
 
@@ -126,7 +156,9 @@ def test_two_pictures_side_by_side():
 
 def test_a_small_picture_has_its_legend_inside():
     _, ax = plt.subplots(figsize=(3, 2), layout="constrained")
-    change_point_test(SERIES, times=DAYS, **FEW).plot(ax).figure.canvas.draw()  # a warning would be an error
+    change_point_test(SERIES, times=DAYS, **FEW).plot(
+        ax
+    ).figure.canvas.draw()  # a warning would be an error
     assert ax.get_window_extent().height > 20.0
 
 
@@ -136,7 +168,9 @@ def test_lines_are_seen_on_a_dark_ground():
         (zero,) = closer_test(X, Y, Z).plot().lines[-1:]
         margin = equivalence_test(X, Y, margin=0.3, measure="distance", rng=0).plot()
         pairs = k_sample_test(X, Y, Z, **FEW).effect().plot()
-        power = power_study("mean-shift", ["kme"] * 1, [10], n_trials=2, n_resamples=19, workers=1, rng=0)
+        power = power_study(
+            "mean-shift", ["kme"] * 1, [10], n_trials=2, n_resamples=19, workers=1, rng=0
+        )
         seen = [line for ax in (curve, margin, pairs, power.plot()) for line in ax.lines]
     assert not [line for line in (zero, *seen) if line.get_color() in ("black", "#000000")]
 
@@ -144,7 +178,9 @@ def test_lines_are_seen_on_a_dark_ground():
 def test_ticks_are_in_the_time_zone_of_the_times():
     ax = change_point_test(SERIES, times=HOURS, **FEW).plot()
     ax.figure.canvas.draw()
-    shown = [tick for tick in ax.xaxis.get_major_ticks() if tick.label1.get_text() == "02"]  # the second of March
+    shown = [
+        tick for tick in ax.xaxis.get_major_ticks() if tick.label1.get_text() == "02"
+    ]  # the second of March
     assert shown and plt.matplotlib.dates.num2date(shown[0].get_loc(), HOURS.tz).hour == 0
 
 
@@ -160,11 +196,17 @@ def test_p_values_of_many_changes_do_not_cover_each_other():
 
 def test_every_curve_of_a_power_study_looks_different():
     estimators = {f"$x_{i}$": "kme" for i in range(9)}
-    study = power_study("mean-shift", estimators, [10], n_trials=2, n_resamples=19, workers=1, rng=0)
+    study = power_study(
+        "mean-shift", estimators, [10], n_trials=2, n_resamples=19, workers=1, rng=0
+    )
     ax = study.plot()
     ax.figure.canvas.draw()
-    looks = {(line.get_color(), line.get_marker()) for line in ax.lines if line.get_label() in estimators}
-    assert len(looks) == 9 and not any(text.get_parse_math() for text in ax.get_legend().get_texts())
+    looks = {
+        (line.get_color(), line.get_marker()) for line in ax.lines if line.get_label() in estimators
+    }
+    assert len(looks) == 9 and not any(
+        text.get_parse_math() for text in ax.get_legend().get_texts()
+    )
     assert ax.get_legend().get_window_extent().x0 > ax.get_window_extent().x1  # covers nothing
     assert all(float(tick) == round(tick) for tick in ax.get_xticks())
 
@@ -222,7 +264,9 @@ def test_a_column_called_none():
 
 def test_of_a_comparison(monkeypatch):
     rng = np.random.default_rng(0)
-    result = compare(rng.normal(size=(20, 1)), rng.normal(size=(20, 1)), estimator="kme", n_resamples=19, rng=0)
+    result = compare(
+        rng.normal(size=(20, 1)), rng.normal(size=(20, 1)), estimator="kme", n_resamples=19, rng=0
+    )
 
     def picture(draw):
         with monkeypatch.context() as patch:

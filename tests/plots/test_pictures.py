@@ -28,7 +28,9 @@ VALUES = np.random.default_rng(0).normal(size=199)
 
 
 def picture(observed, values=VALUES):
-    ax = make_result(Null(observed, values, 0.0, False), TestData("own", (5,)), alpha=0.05, rng={}).plot_null()
+    ax = make_result(
+        Null(observed, values, 0.0, False), TestData("own", (5,)), alpha=0.05, rng={}
+    ).plot_null()
     ax.figure.canvas.draw()
     return ax
 
@@ -59,12 +61,17 @@ def test_a_far_one_is_an_arrow_at_the_edge_with_its_value(observed):
     assert share(ax) > 0.7  # and not a sliver
     (arrow,), (text,) = arrows(ax), [text for text in ax.texts if text.get_text()]
     direction = np.sign(observed)  # the null distribution is about zero
-    assert arrow.xy[0] == (direction > 0) and np.sign(arrow.xy[0] - arrow.get_position()[0]) == direction
+    assert (
+        arrow.xy[0] == (direction > 0)
+        and np.sign(arrow.xy[0] - arrow.get_position()[0]) == direction
+    )
     assert text.get_text() == f"{observed:.4g}" and to_hex(text.get_color()) == ORANGE.lower()
     box, within = text.get_window_extent(), ax.get_window_extent()
     assert within.x0 <= box.x0 and box.x1 <= within.x1
     bars = [patch.get_window_extent() for patch in ax.patches]
-    assert not any(box.overlaps(bar) for bar in bars) and not box.overlaps(ax.get_legend().get_window_extent())
+    assert not any(box.overlaps(bar) for bar in bars) and not box.overlaps(
+        ax.get_legend().get_window_extent()
+    )
     assert ax.get_legend().get_texts()[-1].get_text().startswith(f"observed: {observed:.4g}, p = ")
 
 
@@ -76,7 +83,8 @@ SAMPLES = {"$a": X[:60], "b": X[60:], "c": Y[:60] + 1.0}
 
 
 @pytest.mark.parametrize(
-    "scale, margin, nothing", [("distance", 0.05, 0.0), ("auc", 0.65, 0.5), ("dependence", 0.1, 0.0)]
+    "scale, margin, nothing",
+    [("distance", 0.05, 0.0), ("auc", 0.65, 0.5), ("dependence", 0.1, 0.0)],
 )
 def test_an_upper_limit_beside_its_margin(scale, margin, nothing):
     result = equivalence_test(X, Y, margin=margin, measure=scale, names=("$a", "$b"), rng=0)
@@ -86,7 +94,10 @@ def test_an_upper_limit_beside_its_margin(scale, margin, nothing):
     assert limit.get_xdata().tolist() == [result.estimate, result.upper]
     assert lines["estimate"].get_color() == (BLUE if result.equivalent else GREY)
     assert lines["margin"].get_xdata()[0] == margin
-    assert next(line for label, line in lines.items() if label.startswith("no ")).get_xdata()[0] == nothing
+    assert (
+        next(line for label, line in lines.items() if label.startswith("no ")).get_xdata()[0]
+        == nothing
+    )
     assert "$a and $b" in ax.get_title().replace("\n", " ") and ax.get_xlabel() in (
         "distance",
         "separability",
@@ -102,17 +113,24 @@ def test_every_two_samples_with_intervals(measure, nothing):
     effect = k_sample_test(SAMPLES, n_resamples=99, rng=0).effect()
     ax = effect.plot(measure=measure)
     order = sorted(effect.pairs.values(), key=lambda pair: -getattr(pair, measure))
-    assert [label.get_text() for label in ax.get_yticklabels()] == [" and ".join(pair.names) for pair in order]
+    assert [label.get_text() for label in ax.get_yticklabels()] == [
+        " and ".join(pair.names) for pair in order
+    ]
     for pair, line in zip(order, ax.lines[0::2], strict=False):
         assert tuple(line.get_xdata()) == getattr(pair, f"{measure}_interval")
-        assert line.get_color() == (BLUE if getattr(pair, f"{measure}_interval")[0] > nothing else GREY)
+        assert line.get_color() == (
+            BLUE if getattr(pair, f"{measure}_interval")[0] > nothing else GREY
+        )
     ax.figure.canvas.draw()
 
 
 # --- pictures of where two samples differ: one colour for one sample, in the ground and in the points ---
 
 WITNESS_RNG = np.random.default_rng(2)
-WITNESS_X, WITNESS_Y = WITNESS_RNG.normal(size=(40, 2)), WITNESS_RNG.normal((1.8, 0.0), size=(30, 2))
+WITNESS_X, WITNESS_Y = (
+    WITNESS_RNG.normal(size=(40, 2)),
+    WITNESS_RNG.normal((1.8, 0.0), size=(30, 2)),
+)
 
 
 def run(x, y, **options):
@@ -132,9 +150,13 @@ def test_the_ground_below_a_curve_has_the_colour_of_the_sample_that_is_more():
     grounds, rugs = labelled(ax.collections), labelled(ax.lines)
     for name, colour, sign in (("X", OF_X, 1.0), ("Y", OF_Y, -1.0)):
         ground = grounds[f"more of {name}"]
-        assert same_color(ground.get_facecolor()[0][:3], colour) and same_color(rugs[name].get_color(), colour)
+        assert same_color(ground.get_facecolor()[0][:3], colour) and same_color(
+            rugs[name].get_color(), colour
+        )
         reached = np.abs(np.concatenate([path.vertices[:, 1] for path in ground.get_paths()])).max()
-        assert reached == pytest.approx(max(sign * height.max() if sign > 0 else -height.min(), 0.0))
+        assert reached == pytest.approx(
+            max(sign * height.max() if sign > 0 else -height.min(), 0.0)
+        )
         corners = np.concatenate([path.vertices for path in ground.get_paths()])
         assert (sign * corners[:, 1] >= 0.0).all()  # above zero is X's, below it Y's
     for name in ("witness", "outside the band"):  # of neither sample
@@ -145,9 +167,15 @@ def test_dates_and_levels_are_drawn_as_such():
     rng = np.random.default_rng(0)
 
     def table(later):
-        days = pd.Timestamp("2023-04-01") + pd.to_timedelta(rng.integers(0, 60, 30) + later, unit="D")
-        pain = pd.Categorical(rng.choice(["none", "some", "much"], 30), ["none", "some", "much"], ordered=True)
-        return pd.DataFrame({"visit": days, "pain": pain, "wait": pd.to_timedelta(rng.integers(1, 9, 30), unit="D")})
+        days = pd.Timestamp("2023-04-01") + pd.to_timedelta(
+            rng.integers(0, 60, 30) + later, unit="D"
+        )
+        pain = pd.Categorical(
+            rng.choice(["none", "some", "much"], 30), ["none", "some", "much"], ordered=True
+        )
+        return pd.DataFrame(
+            {"visit": days, "pain": pain, "wait": pd.to_timedelta(rng.integers(1, 9, 30), unit="D")}
+        )
 
     first, second = table(0), table(20)
     result = run(first, second)
@@ -169,10 +197,16 @@ def test_the_ground_of_a_map_has_the_colour_of_the_sample_that_is_more():
     ax = result.plot_witness(grid=9)
     ground, points = ax.collections[0], labelled(ax.collections)
     norm, colours = ground.norm, ground.get_cmap()
-    assert same_color(colours(norm(norm.vmax))[:3], OF_X) and same_color(colours(norm(norm.vmin))[:3], OF_Y)
+    assert same_color(colours(norm(norm.vmax))[:3], OF_X) and same_color(
+        colours(norm(norm.vmin))[:3], OF_Y
+    )
     for name, colour in (("before", OF_X), ("after", OF_Y)):
         assert same_color(points[name].get_facecolor()[0], colour)
-    assert result.witness([WITNESS_X.mean(axis=0)])[0] > 0.0 > result.witness([WITNESS_Y.mean(axis=0)])[0]
+    assert (
+        result.witness([WITNESS_X.mean(axis=0)])[0]
+        > 0.0
+        > result.witness([WITNESS_Y.mean(axis=0)])[0]
+    )
     assert "Where before and after differ" in ax.get_title()
     assert ax.figure.axes[1].get_ylabel().startswith("witness, above 0: more of before")
 
@@ -187,7 +221,9 @@ FEW = {"n_resamples": 99, "rng": 0}
 
 
 def test_lags():
-    result = independence_test(SERIES_X, SERIES_Y, lags=[0, 1, 2, 3], block_length="whole", n_resamples=199, rng=0)
+    result = independence_test(
+        SERIES_X, SERIES_Y, lags=[0, 1, 2, 3], block_length="whole", n_resamples=199, rng=0
+    )
     ax = result.plot()
     stems = {}
     for lines in ax.collections:

@@ -42,8 +42,18 @@ def paired(n, m):
 SMALL = [
     *(d.Corners(dimension=3), d.TiltedBlobs(), d.TwoModes(dimension=3), d.SparseShift(dimension=6)),
     *(d.SpikedCovariance(dimension=6), d.ThinCube(dimension=6, thin=3), d.Bimodal(dimension=6)),
-    *(d.Autoregressive(dimension=6), d.Spheres(dimension=6), d.MeanShift(dimension=2), d.ScaleChange(dimension=2)),
-    *(d.CorrelationChange(dimension=3), d.Contamination(dimension=2), d.PerturbedUniform(), d.Tails(dimension=2)),
+    *(
+        d.Autoregressive(dimension=6),
+        d.Spheres(dimension=6),
+        d.MeanShift(dimension=2),
+        d.ScaleChange(dimension=2),
+    ),
+    *(
+        d.CorrelationChange(dimension=3),
+        d.Contamination(dimension=2),
+        d.PerturbedUniform(),
+        d.Tails(dimension=2),
+    ),
 ]
 OTHERS = [
     d.MeanShift(dimension=2, shift=2, coordinates="all", ratio=1.5, swap=True),
@@ -58,7 +68,9 @@ OTHERS = [
 ]
 DATA = [
     FromData(np.arange(12.0).reshape(6, 2), np.arange(8.0).reshape(4, 2), ratio=2),
-    FromData([1.0, 2.0, 3.0, 5.0], [[1.0, 0.0], [0.0, 1.0], [4.0, 4.0], [2.0, 1.0]], test="independence"),
+    FromData(
+        [1.0, 2.0, 3.0, 5.0], [[1.0, 0.0], [0.0, 1.0], [4.0, 4.0], [2.0, 1.0]], test="independence"
+    ),
     FromFunction(exponential),
     FromFunction(exponential, test="independence"),
 ]
@@ -70,11 +82,28 @@ def smallest_p(first, second):
 
 
 def test_registry_and_names():
-    assert len(DESIGNS) == 38 and [*DESIGNS][-5:] == ["one-apart", "parity", "change", "skew-normal", "confounded"]
+    assert len(DESIGNS) == 38 and [*DESIGNS][-5:] == [
+        "one-apart",
+        "parity",
+        "change",
+        "skew-normal",
+        "confounded",
+    ]
     for name, kind in DESIGNS.items():
-        assert kind.name == name and kind.summary and as_design(name) == kind() == as_design(name.upper())
-    assert as_design("mean_shift") == d.MeanShift() and d.MeanShift.summary == "Gaussians with different means"
-    assert repr(d.MeanShift(shift=2)) == repr(d.MeanShift(shift=np.float64(2.0))) == "MeanShift(shift=2.0)"
+        assert (
+            kind.name == name
+            and kind.summary
+            and as_design(name) == kind() == as_design(name.upper())
+        )
+    assert (
+        as_design("mean_shift") == d.MeanShift()
+        and d.MeanShift.summary == "Gaussians with different means"
+    )
+    assert (
+        repr(d.MeanShift(shift=2))
+        == repr(d.MeanShift(shift=np.float64(2.0)))
+        == "MeanShift(shift=2.0)"
+    )
     assert repr(FromFunction(exponential, restriction=paired)) == (
         "FromFunction(exponential, test='two-sample', restriction=paired)"
     )
@@ -87,13 +116,19 @@ def test_designs_are_values_with_seeds_and_sizes():
         if not isinstance(design, FromData | FromFunction):
             assert eval(repr(design), vars(d)) == design and design.identity() == repr(design)
         for twin in (design, design.null()):
-            assert isinstance(twin, Design) and twin.test == design.test and twin.options() == design.options()
+            assert (
+                isinstance(twin, Design)
+                and twin.test == design.test
+                and twin.options() == design.options()
+            )
             assert twin == design or twin.null() is twin
             n = max(twin.smallest(), 9)
             data = twin.sample(np.random.default_rng(5), n)
             assert all(z.dtype == np.float64 and z.ndim == 2 and np.isfinite(z).all() for z in data)
             rows = [len(z) for z in data]
-            last = math.floor(n * twin.ratio + 0.5) if twin.test in ("two-sample", "k-sample") else n
+            last = (
+                math.floor(n * twin.ratio + 0.5) if twin.test in ("two-sample", "k-sample") else n
+            )
             assert rows == [n] * (len(rows) - 1) + [last]
             assert all(map(np.array_equal, data, twin.sample(np.random.default_rng(5), n)))
             assert not all(map(np.array_equal, data, twin.sample(6, n)))
@@ -105,7 +140,12 @@ def test_designs_are_values_with_seeds_and_sizes():
 def test_sizes_of_samples_and_the_changed_sample():
     for kind in TWO_SAMPLE:
         design = replace(kind(), ratio=0.5)
-        assert [len(design.sample(0, n)[1]) for n in (2, 3, 5, 7)] == [2, 2, 3, 4]  # halves round up, at least 2
+        assert [len(design.sample(0, n)[1]) for n in (2, 3, 5, 7)] == [
+            2,
+            2,
+            3,
+            4,
+        ]  # halves round up, at least 2
         x, y = kind().sample(3, 5, 11)
         assert all(map(np.array_equal, kind(swap=True).sample(3, 11, 5), (y, x)))
         assert x.shape[1] == y.shape[1] == getattr(design, "dimension", 2)
@@ -129,12 +169,22 @@ def test_samples_of_a_null_twin_have_one_law_and_others_do_not(design):
 
 
 def test_null_twins_of_variables_are_independent_with_the_same_margins():
-    for design in [kind() for kind in PAIRS if kind is not d.EckerleSubsample] + [*map(d.HyppoSimulation, SIMULATIONS)]:
+    for design in [kind() for kind in PAIRS if kind is not d.EckerleSubsample] + [
+        *map(d.HyppoSimulation, SIMULATIONS)
+    ]:
         twin = design.null()
         assert twin == Independent(design)
         pairs, (x, y) = design.sample(1, 2000), twin.sample(2, 2000)
-        assert min(smallest_p(a[:, :1], b[:, :1]) for a, b in zip(pairs, (x, y), strict=True)) > 1e-5
-        assert min(stats.spearmanr(f(x[:, 0]), f(y[:, 0])).pvalue for f in (np.asarray, np.square, np.sin)) > 1e-5
+        assert (
+            min(smallest_p(a[:, :1], b[:, :1]) for a, b in zip(pairs, (x, y), strict=True)) > 1e-5
+        )
+        assert (
+            min(
+                stats.spearmanr(f(x[:, 0]), f(y[:, 0])).pvalue
+                for f in (np.asarray, np.square, np.sin)
+            )
+            > 1e-5
+        )
 
 
 EYE = np.eye(3)
@@ -158,7 +208,11 @@ def spiked(size):
         (d.SparseShift(dimension=3), [1, 1, 0], EYE),
         (d.SpikedCovariance(dimension=3, block=2), [0] * 3, spiked(2)),
         (d.Bimodal(dimension=3), [0] * 3, np.diag([17.0, 1, 1])),
-        (d.Autoregressive(dimension=3), [0] * 3, 0.8 ** np.abs(np.subtract.outer(range(3), range(3)))),
+        (
+            d.Autoregressive(dimension=3),
+            [0] * 3,
+            0.8 ** np.abs(np.subtract.outer(range(3), range(3))),
+        ),
         (d.TwoModes(dimension=3, distance=2.0), [1] * 3, EYE + 1.0),
         (d.Contamination(dimension=3, fraction=0.25, shift=2.0), [0.5] * 3, EYE + 0.75),
     ],
@@ -166,7 +220,9 @@ def spiked(size):
 )
 def test_moments_of_the_changed_sample(design, mean, covariance):
     x, y = design.sample(0, MANY)
-    assert np.allclose(y.mean(axis=0), mean, atol=0.1) and np.allclose(np.cov(y.T), covariance, atol=0.12, rtol=0.04)
+    assert np.allclose(y.mean(axis=0), mean, atol=0.1) and np.allclose(
+        np.cov(y.T), covariance, atol=0.12, rtol=0.04
+    )
     swapped = replace(design, swap=True).sample(0, 500)
     assert np.allclose(swapped[0].mean(axis=0), mean, atol=0.6) and len(x) == MANY
 
@@ -185,7 +241,12 @@ def test_published_settings():
         (d.PerturbedDependence(), (1, 2, 1.0)),
         (d.HyppoSimulation(), ("linear", 1.0, 1)),
     ):
-        assert tuple(vars(design)[name] for name in type(design).__annotations__ if name in vars(design)) == settings
+        assert (
+            tuple(
+                vars(design)[name] for name in type(design).__annotations__ if name in vars(design)
+            )
+            == settings
+        )
 
 
 def bump(t):
@@ -197,7 +258,9 @@ def bump(t):
 
 @pytest.mark.parametrize(("dimension", "c", "perturbations"), [(1, 2.7, 4), (2, 7.3, 2)])
 def test_density_of_perturbed_uniforms_with_the_published_constants(dimension, c, perturbations):
-    design = d.PerturbedUniform(dimension, perturbations, amplitude=c / (perturbations * math.exp(dimension)))
+    design = d.PerturbedUniform(
+        dimension, perturbations, amplitude=c / (perturbations * math.exp(dimension))
+    )
     signs = np.random.default_rng(0).choice((-1.0, 1.0), size=(perturbations,) * dimension)
     for u in np.random.default_rng(1).random((50, dimension)):
         expected = 1.0 + c / perturbations * sum(
@@ -212,7 +275,11 @@ def test_density_of_perturbed_uniforms_with_the_published_constants(dimension, c
 
 
 def test_perturbed_samples_have_their_density():
-    mass = 0.25 * math.e * np.mean(np.exp(-1.0 / (1.0 - (2.0 * (np.arange(2000) + 0.5) / 2000 - 1.0) ** 2)))
+    mass = (
+        0.25
+        * math.e
+        * np.mean(np.exp(-1.0 / (1.0 - (2.0 * (np.arange(2000) + 0.5) / 2000 - 1.0) ** 2)))
+    )
     x, y = d.PerturbedUniform(amplitude=1.0).sample(3, MANY)
     assert stats.kstest(x[:, 0], "uniform").pvalue > 1e-3
     assert abs(np.mean(y < 0.5) - 0.5) == pytest.approx(2 * mass, abs=0.015)
@@ -229,11 +296,16 @@ def test_grids_and_modes():
         assert np.allclose(np.cov((z - centres).T), [[1, correlation], [correlation, 1]], atol=0.05)
     for z, scale in zip(d.Corners(dimension=3).sample(0, MANY), (1.0, 1.6), strict=True):
         corner = np.sign(z[:, :2])
-        changed, within = (corner < 0).all(axis=1), z - np.column_stack([20.0 * corner, np.zeros(MANY)])
+        changed, within = (
+            (corner < 0).all(axis=1),
+            z - np.column_stack([20.0 * corner, np.zeros(MANY)]),
+        )
         assert abs(changed.mean() - 0.25) < 0.02
         assert np.allclose(np.cov(within[changed].T), scale**2 * EYE, atol=0.15)
         assert np.allclose(np.cov(within[~changed].T), EYE, atol=0.05)
-    for z, correlation in zip(d.TwoModes(dimension=3, distance=40.0).sample(0, MANY), (0.0, 0.5), strict=True):
+    for z, correlation in zip(
+        d.TwoModes(dimension=3, distance=40.0).sample(0, MANY), (0.0, 0.5), strict=True
+    ):
         upper = z.mean(axis=1) > 20.0
         for mode, sign in ((z[~upper], 1.0), (z[upper], -1.0)):
             assert np.allclose(np.cov(mode.T)[0], [1, sign * correlation, 0], atol=0.05)
@@ -242,25 +314,40 @@ def test_grids_and_modes():
 def test_shapes_of_other_laws():
     _, y = d.Contamination(dimension=2, fraction=0.25, shift=20.0, scale=2.0).sample(0, MANY)
     away = y[:, 0] > 10
-    assert away.mean() == pytest.approx(0.25, abs=0.02) and np.array_equal(away, y[:, 1] > 10)  # whole points
+    assert away.mean() == pytest.approx(0.25, abs=0.02) and np.array_equal(
+        away, y[:, 1] > 10
+    )  # whole points
     assert np.allclose(y[away].std(axis=0), 2, rtol=0.05)
     _, y = d.Tails(dimension=3, df=8.0).sample(0, MANY)
     radius = np.square(y).sum(axis=1) * 8.0 / 6.0 / 3.0  # of the multivariate t
     assert stats.kstest(radius, stats.f(3, 8).cdf).pvalue > 0.001
     _, y = d.ThinCube(dimension=4, thin=2).sample(0, MANY)
-    assert stats.kstest(y[:, 1], stats.uniform(0.1, 0.8).cdf).pvalue > 1e-4 < stats.kstest(y[:, 2], "uniform").pvalue
+    assert (
+        stats.kstest(y[:, 1], stats.uniform(0.1, 0.8).cdf).pvalue
+        > 1e-4
+        < stats.kstest(y[:, 2], "uniform").pvalue
+    )
     for z in (
-        np.subtract(z, shift) for z, shift in zip(d.Spheres(dimension=3).sample(0, MANY), (0, 0.015), strict=True)
+        np.subtract(z, shift)
+        for z, shift in zip(d.Spheres(dimension=3).sample(0, MANY), (0, 0.015), strict=True)
     ):
         radius = np.linalg.norm(z, axis=1)
-        assert radius.std() == pytest.approx(0.02, rel=0.03) and radius.mean() == pytest.approx(1.0, abs=0.002)
+        assert radius.std() == pytest.approx(0.02, rel=0.03) and radius.mean() == pytest.approx(
+            1.0, abs=0.002
+        )
         assert stats.kstest(z[:, 0] / radius, stats.uniform(-1, 2).cdf).pvalue > 1e-4  # Archimedes
 
 
 def test_mixtures_are_those_of_the_papers_and_change_as_they_say():
-    samples = {c: d.Mixture(dimension=2, change=c, amount=0.5, mixture_seed=3).sample(1, MANY) for c in CHANGES}
+    samples = {
+        c: d.Mixture(dimension=2, change=c, amount=0.5, mixture_seed=3).sample(1, MANY)
+        for c in CHANGES
+    }
     rng = np.random.default_rng(3)
-    means, factors = rng.uniform(-10, 10, size=(4, 2)), math.sqrt(2.0) * rng.standard_normal((4, 2, 7))
+    means, factors = (
+        rng.uniform(-10, 10, size=(4, 2)),
+        math.sqrt(2.0) * rng.standard_normal((4, 2, 7)),
+    )
     weights = np.array([0.05, 0.3, 0.4, 0.25])
     covariances = factors @ factors.transpose(0, 2, 1) + 0.2 * np.eye(2)
     mean = weights @ means
@@ -273,7 +360,10 @@ def test_mixtures_are_those_of_the_papers_and_change_as_they_say():
     traces = {change: np.cov(y.T).trace() for change, (_, y) in samples.items()}
     assert traces["covariance"] == pytest.approx(between.trace() + 1.5 * within.trace(), rel=0.05)
     assert smallest_p(*samples["mixture"]) < 1e-6
-    anew, fixed = ([d.Mixture(2, mixture_seed=s).sample(t, 5000)[0].mean(axis=0) for t in (0, 1)] for s in (None, 0))
+    anew, fixed = (
+        [d.Mixture(2, mixture_seed=s).sample(t, 5000)[0].mean(axis=0) for t in (0, 1)]
+        for s in (None, 0)
+    )
     assert np.abs(anew[0] - anew[1]).max() > 0.7 > np.abs(fixed[0] - fixed[1]).max()
 
 
@@ -281,10 +371,18 @@ def test_uncorrelated_but_dependent():
     for name in ("circle", "cross", "multiplicative-noise", "rotated", "heteroscedastic"):
         x, y = as_design(name).sample(0, MANY)
         assert abs(np.corrcoef(x[:, 0], y[:, 0])[0, 1]) < 0.03
-        assert max(abs(np.corrcoef(f(x[:, 0]), np.square(y[:, 0]))[0, 1]) for f in (np.square, np.asarray)) > 0.1
+        assert (
+            max(
+                abs(np.corrcoef(f(x[:, 0]), np.square(y[:, 0]))[0, 1])
+                for f in (np.square, np.asarray)
+            )
+            > 0.1
+        )
     x, y = d.Rotated(angle=0.0).sample(0, MANY)
     assert abs(np.corrcoef(np.square(x[:, 0]), np.square(y[:, 0]))[0, 1]) < 0.03
-    assert np.allclose(np.cov(np.hstack(d.Rotated(dimension=5).sample(0, MANY)).T), np.eye(10), atol=0.05)
+    assert np.allclose(
+        np.cov(np.hstack(d.Rotated(dimension=5).sample(0, MANY)).T), np.eye(10), atol=0.05
+    )
 
 
 def test_curves_without_noise():
@@ -309,7 +407,9 @@ def test_eckerle():
     assert design.options()["bandwidth_x"] == pytest.approx(24.0)
     assert design.options()["bandwidth_y"] ** 2 == pytest.approx(0.002951, rel=2e-4)
     x, y = design.sample(0, 35)
-    assert set(zip(x[:, 0], y[:, 0], strict=True)) == rows and not np.array_equal(np.sort(x[:, 0]), x[:, 0])
+    assert set(zip(x[:, 0], y[:, 0], strict=True)) == rows and not np.array_equal(
+        np.sort(x[:, 0]), x[:, 0]
+    )
     x, y = design.null().sample(0, 35)
     assert len(set(zip(x[:, 0], y[:, 0], strict=True)) & rows) < 20
     assert d.EckerleSimulation(noise=0.0).sample(0, 500)[1].max() == pytest.approx(0.38, abs=0.01)
@@ -344,13 +444,23 @@ def test_twenty_simulations_have_their_shapes_curves_and_noise():
     for name in SIMULATIONS:
         for dimension in (1, 3):
             x, y = simulated(name, 1.0, dimension, n=50)
-            assert x.shape == (50, dimension) and y.shape == (50, dimension if name in MANY_Y else 1)
+            assert x.shape == (50, dimension) and y.shape == (
+                50,
+                dimension if name in MANY_Y else 1,
+            )
     for name, (curve, _) in CURVES.items():
         for dimension in (1, 3):
             x, y = simulated(name, dimension=dimension)
             assert np.allclose(y[:, 0], curve(x @ [1.0, 1 / 2, 1 / 3][:dimension]))
-            assert is_law(x[:, -1], stats.uniform(*((0, 3) if name == "exponential" else (-1, 2))).cdf)
-    added = {**{name: size for name, (_, size) in CURVES.items()}, "joint-normal": 0.5, "w-shaped": 0.5, "spiral": 0.4}
+            assert is_law(
+                x[:, -1], stats.uniform(*((0, 3) if name == "exponential" else (-1, 2))).cdf
+            )
+    added = {
+        **{name: size for name, (_, size) in CURVES.items()},
+        "joint-normal": 0.5,
+        "w-shaped": 0.5,
+        "spiral": 0.4,
+    }
     for name, size in (added | {"logarithmic": 3.0}).items():
         (x, curve), (same, y) = simulated(name), simulated(name, noise=1.0)
         assert np.array_equal(x, same) and (y - curve).std() == pytest.approx(size, rel=0.03)
@@ -361,14 +471,20 @@ def test_simulations_without_a_curve():
     for dimension in (1, 4):
         expected = np.eye(2 * dimension)
         expected[:dimension, dimension:] = expected[dimension:, :dimension] = 1 / (2 * dimension)
-        assert np.allclose(np.cov(np.hstack(simulated("joint-normal", dimension=dimension)).T), expected, atol=0.05)
+        assert np.allclose(
+            np.cov(np.hstack(simulated("joint-normal", dimension=dimension)).T), expected, atol=0.05
+        )
     x, y = simulated("w-shaped")
     assert is_law((y - 4 * (x**2 - 0.5) ** 2) * 125, "uniform")
     x, y = simulated("spiral", dimension=3)
     z = np.sqrt(np.square(np.hstack([x, y])).sum(axis=1))
-    sphere = np.column_stack([np.sin(np.pi * z) * np.cos(np.pi * z) ** k for k in (1, 2)] + [np.cos(np.pi * z) ** 3])
+    sphere = np.column_stack(
+        [np.sin(np.pi * z) * np.cos(np.pi * z) ** k for k in (1, 2)] + [np.cos(np.pi * z) ** 3]
+    )
     assert (
-        is_law(z / 5, "uniform") and np.allclose(x, z[:, None] * sphere) and np.allclose(y[:, 0], z * np.sin(np.pi * z))
+        is_law(z / 5, "uniform")
+        and np.allclose(x, z[:, None] * sphere)
+        and np.allclose(y[:, 0], z * np.sin(np.pi * z))
     )
     for name, radius in (("circle", 1.0), ("ellipse", 5.0)):
         for dimension in (3, 1):
@@ -386,17 +502,25 @@ def test_simulations_without_a_curve():
 def test_designs_of_other_tests():
     samples = d.OneApart(samples=3, dimension=2, shift=3.0, ratio=2.0).sample(0, 500)
     assert [len(sample) for sample in samples] == [500, 500, 1000]
-    assert np.allclose([sample.mean(axis=0) for sample in samples], [[0, 0], [0, 0], [3, 0]], atol=0.2)
+    assert np.allclose(
+        [sample.mean(axis=0) for sample in samples], [[0, 0], [0, 0], [3, 0]], atol=0.2
+    )
     for strength in (0.0, 0.5, 1.0):
         variables = np.hstack(d.Parity(variables=3, strength=strength).sample(1, 4000))
         assert abs((variables.prod(axis=1) > 0).mean() - (0.5 + strength / 2)) < 0.03
-        assert np.abs(np.corrcoef(np.sign(variables).T) - EYE).max() < 0.06  # any two are independent
+        assert (
+            np.abs(np.corrcoef(np.sign(variables).T) - EYE).max() < 0.06
+        )  # any two are independent
     (x,) = d.Changed(d.MeanShift(dimension=1, shift=50.0), at=0.3, until=0.6).sample(0, 20)
     assert np.flatnonzero(x[:, 0] > 25.0).tolist() == [6, 7, 8, 9, 10, 11]
-    assert d.Changed(at=0.01).places(20) == (2, 20) and d.Changed(until=0.8).options() == {"change": "epidemic"}
+    assert d.Changed(at=0.01).places(20) == (2, 20) and d.Changed(until=0.8).options() == {
+        "change": "epidemic"
+    }
     (x,) = d.SkewNormal(dimension=2).sample(0, MANY)
     assert np.allclose(x.mean(axis=0), 0, atol=0.03) and np.allclose(x.std(axis=0), 1, atol=0.03)
-    assert np.allclose((x**3).mean(axis=0), stats.skewnorm(0.99 / math.sqrt(1 - 0.99**2)).stats("s"), atol=0.1)
+    assert np.allclose(
+        (x**3).mean(axis=0), stats.skewnorm(0.99 / math.sqrt(1 - 0.99**2)).stats("s"), atol=0.1
+    )
     for how in ("mean", "square"):
         x, y, z = d.Confounded("smooth", columns=2, effect=0.6, how=how).sample(0, MANY)
         shared = d.Confounded("smooth", columns=2).shared(z)

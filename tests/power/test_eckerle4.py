@@ -23,14 +23,20 @@ def test_eckerle4_is_the_published_table():
     assert wavelength.dtype == transmittance.dtype == np.float64
     assert (np.diff(wavelength) > 0).all()
     assert (wavelength[0], wavelength[-1], wavelength[18]) == (400.0, 500.0, 451.5)
-    assert (transmittance[0], transmittance[-1], transmittance[18]) == (0.0001575, 0.0000710, 0.3698049)
+    assert (transmittance[0], transmittance[-1], transmittance[18]) == (
+        0.0001575,
+        0.0000710,
+        0.3698049,
+    )
     assert data.wavelength is wavelength and data.transmittance is transmittance
 
 
 def test_eckerle4_bandwidths_are_those_of_the_published_study():
     for values, median in zip(load_eckerle4(), (576.0, 0.002951), strict=True):
         first, second = np.triu_indices(35, k=1)
-        assert np.median(np.square(values[first] - values[second])) == pytest.approx(median, rel=2e-4)
+        assert np.median(np.square(values[first] - values[second])) == pytest.approx(
+            median, rel=2e-4
+        )
 
 
 def test_certified_parameters_leave_the_certified_residuals():
@@ -41,7 +47,9 @@ def test_certified_parameters_leave_the_certified_residuals():
     # as parameters printed with eleven digits go)
     curve, z = eckerle_curve(wavelength), (wavelength - B3) / B2
     for derivative in (curve / B1, curve * (np.square(z) - 1.0) / B2, curve * z / B2):
-        assert abs(residual @ derivative) < 1e-7 * np.linalg.norm(residual) * np.linalg.norm(derivative)
+        assert abs(residual @ derivative) < 1e-7 * np.linalg.norm(residual) * np.linalg.norm(
+            derivative
+        )
 
 
 def test_simulation_follows_the_model():

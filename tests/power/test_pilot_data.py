@@ -39,28 +39,48 @@ def series(rng, n):
 
 
 def test_null_twins_permute_as_far_as_the_design_allows():
-    for design in (d.MeanShift(dimension=1), d.OneApart(samples=3, dimension=1, ratio=0.5), d.Changed()):
+    for design in (
+        d.MeanShift(dimension=1),
+        d.OneApart(samples=3, dimension=1, ratio=0.5),
+        d.Changed(),
+    ):
         data, moved = (np.vstack(source.sample(4, 30)) for source in (design, Relabelled(design)))
-        assert np.array_equal(np.sort(data, axis=0), np.sort(moved, axis=0)) and not np.array_equal(data, moved)
+        assert np.array_equal(np.sort(data, axis=0), np.sort(moved, axis=0)) and not np.array_equal(
+            data, moved
+        )
     x, y, z = Relabelled(d.Parity(strength=1.0)).sample(3, 200)
     first, *others = d.Parity(strength=1.0).sample(3, 200)
     assert np.array_equal(x, first) and 60 < (x * y * z > 0).sum() < 140
-    assert all(np.array_equal(np.sort(a, axis=0), np.sort(b, axis=0)) for a, b in zip((y, z), others, strict=True))
+    assert all(
+        np.array_equal(np.sort(a, axis=0), np.sort(b, axis=0))
+        for a, b in zip((y, z), others, strict=True)
+    )
     design = FromFunction(unequal, restriction=None)
     assert [len(part) for part in replace(design, ratio=3.0).null().sample(0, 5)] == [5, 15]
 
     design = FromFunction(exponential, restriction=paired)
-    (x, y), (a, b) = (source.sample(np.random.default_rng(3), 20) for source in (design.null(), design))
+    (x, y), (a, b) = (
+        source.sample(np.random.default_rng(3), 20) for source in (design.null(), design)
+    )
     swapped = x == b
     assert 0 < swapped.sum() < 20 and np.array_equal(np.where(swapped, y, x), a)
     design = FromFunction(exponential, restriction=blocks)
-    (x, y), (a, b) = (source.sample(np.random.default_rng(3), 8) for source in (design.null(), design))
+    (x, y), (a, b) = (
+        source.sample(np.random.default_rng(3), 8) for source in (design.null(), design)
+    )
     for block in (slice(0, 4), slice(4, 8)):
         mixed, drawn = np.concatenate([x[block], y[block]]), np.concatenate([a[block], b[block]])
-        assert np.array_equal(np.sort(mixed, axis=0), np.sort(drawn, axis=0)) and (mixed != drawn).any()
+        assert (
+            np.array_equal(np.sort(mixed, axis=0), np.sort(drawn, axis=0))
+            and (mixed != drawn).any()
+        )
     design = FromFunction(series, "independence", restriction=shifted)
-    (x, y), (a, b) = (source.sample(np.random.default_rng(4), 30) for source in (design.null(), design))
-    assert np.array_equal(x, a) and any(np.array_equal(np.roll(b, step, axis=0), y) for step in range(1, 30))
+    (x, y), (a, b) = (
+        source.sample(np.random.default_rng(4), 30) for source in (design.null(), design)
+    )
+    assert np.array_equal(x, a) and any(
+        np.array_equal(np.roll(b, step, axis=0), y) for step in range(1, 30)
+    )
 
 
 def rows_of(values):
@@ -85,7 +105,9 @@ def test_pilot_rows_are_resampled_and_pairs_stay_together():
     swapped = (x > y)[:, 0]
     assert 0 < swapped.sum() < 40 and np.array_equal(np.maximum(x, y), np.minimum(x, y) ** 2)
     two = FromData([0.0, 1.0], [0.0, 1.0], test="independence")
-    assert all(z[0] != z[1] for t in range(40) for z in two.sample(t, 2) + two.null().sample(t, 2))  # always vary
+    assert all(
+        z[0] != z[1] for t in range(40) for z in two.sample(t, 2) + two.null().sample(t, 2)
+    )  # always vary
 
 
 def test_pilot_data_show_no_digest_and_stores_know_them_by_one():
@@ -93,8 +115,13 @@ def test_pilot_data_show_no_digest_and_stores_know_them_by_one():
     first, same, other = FromData(x, y), FromData(list(x), pd.Series(y)), FromData(x, y + 1)
     assert first == same and hash(first) == hash(same) and first != other
     assert repr(first) == repr(other) == "FromData(<X 6 x 1, Y 4 x 1>, test='two-sample')"
-    assert first.identity() == same.identity() != other.identity() and "sha256" in first.null().null().identity()
-    assert first.described == "your pilot data (6 and 4 rows)" and "sha256" not in repr(Relabelled(first))
+    assert (
+        first.identity() == same.identity() != other.identity()
+        and "sha256" in first.null().null().identity()
+    )
+    assert first.described == "your pilot data (6 and 4 rows)" and "sha256" not in repr(
+        Relabelled(first)
+    )
     x[0] = 99.0
     assert first == same
     with pytest.raises(ValueError, match="read-only"):
@@ -104,7 +131,9 @@ def test_pilot_data_show_no_digest_and_stores_know_them_by_one():
 def test_pilot_tables():
     x = pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": [10.0, 20.0, 30.0]})
     y = pd.DataFrame({"b": [11.0, 21.0], "a": [1.5, 2.5]})
-    sd = pd.concat([x, y]).std(ddof=0).to_numpy()  # tables are in units of their columns, whatever the order of these
+    sd = (
+        pd.concat([x, y]).std(ddof=0).to_numpy()
+    )  # tables are in units of their columns, whatever the order of these
     np.testing.assert_allclose(FromData(x, y).Y * sd, [[1.5, 11.0], [2.5, 21.0]])
     mixed = FromData(x.assign(c=["u", "v", "u"]), y.assign(c=["v", "w"]))
     assert mixed.X.shape == (3, 5) and mixed.sample(0, 4)[1].shape == (4, 5)
@@ -122,11 +151,15 @@ def test_pilot_data_with_missing_values(policy):
     assert np.isnan(drawn).any() and (~np.isnan(drawn).any(axis=1)).any()
     result = power_study(design, "kme", 12, n_trials=8, n_resamples=19, workers=1, rng=0)
     assert result.table["power"].item() > 0.5 >= result.size_table["level"].item()
-    pairs = FromData([1.0, np.nan, 3.0, 4.0], [2.0, 5.0, np.nan, 1.0], "independence", nan_policy=policy)
+    pairs = FromData(
+        [1.0, np.nan, 3.0, 4.0], [2.0, 5.0, np.nan, 1.0], "independence", nan_policy=policy
+    )
     for z in range(30):
         a, b = pairs.sample(z, 3)
         both = ~np.isnan(a + b)[:, 0]
-        assert both.sum() > 1 and np.ptp(a[both]) > 0 < np.ptp(b[both])  # what every policy can test
+        assert both.sum() > 1 and np.ptp(a[both]) > 0 < np.ptp(
+            b[both]
+        )  # what every policy can test
 
 
 def test_groups_of_pilot_data_are_resampled_whole():
@@ -135,7 +168,11 @@ def test_groups_of_pilot_data_are_resampled_whole():
     assert design.unit == "groups" and design.described == "your pilot data (3 and 3 groups)"
     (a, b), labels = design.trial(np.random.default_rng(0), 5)
     first, second = labels["groups"]
-    assert len(first) == len(a) and len(second) == len(b) == 10 and len(set(first)) == len(set(second)) == 5
+    assert (
+        len(first) == len(a)
+        and len(second) == len(b) == 10
+        and len(set(first)) == len(set(second)) == 5
+    )
     assert not set(first) & set(second)
     sizes = {0.0: 2, 1.0: 3, 2.0: 1}
     for values, codes in ((a, first), (b, second)):
@@ -155,12 +192,16 @@ def test_groups_of_pilot_data_are_resampled_whole():
 
     rng = np.random.default_rng(0)
     centre = np.repeat(rng.normal(size=12), 3)
-    design = FromData(centre, centre + rng.normal(size=36), "independence", groups=np.arange(36) // 3)
+    design = FromData(
+        centre, centre + rng.normal(size=36), "independence", groups=np.arange(36) // 3
+    )
     (a, b), labels = design.trial(0, 7)
     assert len(a) == len(b) == len(labels["groups"]) == 21
     (moved, same), _ = design.null().trial(0, 7)[0], None
     assert np.array_equal(moved, a) and np.array_equal(np.sort(same, axis=0), np.sort(b, axis=0))
-    assert len(power_study(design, "kme", 8, n_trials=3, n_resamples=39, workers=1, rng=0).table) == 1
+    assert (
+        len(power_study(design, "kme", 8, n_trials=3, n_resamples=39, workers=1, rng=0).table) == 1
+    )
 
 
 def test_functions():
@@ -171,7 +212,9 @@ def test_functions():
     assert [[len(z) for z in design.sample(0, n)] for n in (20, 100)] == [[20, 20], [100, 101]]
 
     def tables(rng, n):
-        x, y = (pd.DataFrame({"u": rng.normal(size=n), 2: rng.choice(["a", "b"], n)}) for _ in range(2))
+        x, y = (
+            pd.DataFrame({"u": rng.normal(size=n), 2: rng.choice(["a", "b"], n)}) for _ in range(2)
+        )
         return x, y.assign(u=y["u"] + 2.0)
 
     first, second = FromFunction(tables).null().sample(0, 8)
@@ -213,11 +256,16 @@ class Correlated(Design):
 def test_designs_of_ones_own(tmp_path):
     few = {"n_trials": 3, "n_resamples": 19, "alphas": 0.1, "workers": 1, "rng": 0}
     for design in (Odd(), Units(), Correlated(np.array([[1.0, 0.0], [2.0, 1.0]]))):
-        assert power_study(design, "kme", 10, store=tmp_path / repr(type(design)), **few).table.trials.tolist() == [3]
+        assert power_study(
+            design, "kme", 10, store=tmp_path / repr(type(design)), **few
+        ).table.trials.tolist() == [3]
     assert Odd().null() == Odd(shift=0.0) == Odd().null().null()
     assert repr(Correlated(np.eye(2)).null()) == "Correlated(factor=[[1.0, 0.0], [0.0, 1.0]])"
     large, other = Correlated(np.eye(50)), Correlated(np.eye(50) + np.eye(50, k=30))
-    assert repr(large) == repr(other) == "Correlated(factor=<50 x 50 array>)" and large.identity() != other.identity()
+    assert (
+        repr(large) == repr(other) == "Correlated(factor=<50 x 50 array>)"
+        and large.identity() != other.identity()
+    )
 
 
 class Misspelt(Odd):

@@ -30,7 +30,9 @@ def client():
 
 
 def study(design, **options):
-    return power_study(design, ["kme", "skmse"], 8, alphas=0.1, n_trials=TRIALS, n_resamples=39, rng=0, **options)
+    return power_study(
+        design, ["kme", "skmse"], 8, alphas=0.1, n_trials=TRIALS, n_resamples=39, rng=0, **options
+    )
 
 
 def quick(rng, n):
@@ -57,7 +59,12 @@ def test_a_study_on_a_cluster_survives_the_death_of_a_worker(client, tmp_path):
     def kill():
         end = time.monotonic() + 60
         while time.monotonic() < end:
-            if store.exists() and store.stat().st_size and (places / str(victim)).exists() and (done := rows()):
+            if (
+                store.exists()
+                and store.stat().st_size
+                and (places / str(victim)).exists()
+                and (done := rows())
+            ):
                 os.kill(victim, signal.SIGKILL)
                 rows_then.append(done)
                 return

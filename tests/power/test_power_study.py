@@ -54,7 +54,12 @@ def made(pvalues, alphas=(0.05,), interval="beta", null=()):
         for n, ps in sizes.items()
         for trial, p in enumerate(ps)
     ]
-    study = {"design": SHIFT, "estimators": dict.fromkeys(pvalues, KME()), "n_resamples": 99, "seed": 0}
+    study = {
+        "design": SHIFT,
+        "estimators": dict.fromkeys(pvalues, KME()),
+        "n_resamples": 99,
+        "seed": 0,
+    }
     return PowerStudyResult.from_rows(rows, alphas=alphas, **study)
 
 
@@ -81,22 +86,43 @@ PAIRED = designs.FromFunction(before_and_after, restriction=lambda n, m: {"paire
 def test_a_p_value_is_that_of_the_test_on_the_streams_of_its_trial(design, test, options):
     stops = {name: options[name] for name in ("stopping",) if name in options}
     test_options = {name: value for name, value in options.items() if name not in stops}
-    result = run(design, ["kme", "skmse"], [9], rng=5, n_trials=range(1, 4), test_options=test_options, **stops)
+    result = run(
+        design,
+        ["kme", "skmse"],
+        [9],
+        rng=5,
+        n_trials=range(1, 4),
+        test_options=test_options,
+        **stops,
+    )
     for null, trial, label in itertools.product((False, True), (1, 3), ("kme", "skmse")):
-        data, permutations = (np.random.SeedSequence(5, spawn_key=(9, int(null), trial, i)) for i in (0, 1))
+        data, permutations = (
+            np.random.SeedSequence(5, spawn_key=(9, int(null), trial, i)) for i in (0, 1)
+        )
         samples, labels = (design.null() if null else design).trial(np.random.default_rng(data), 9)
         arguments = {**design.options(), **labels, **options}
-        alone = test(*samples, estimator=label, n_resamples=39, rng=permutations, alpha=0.1, **arguments).pvalue
+        alone = test(
+            *samples, estimator=label, n_resamples=39, rng=permutations, alpha=0.1, **arguments
+        ).pvalue
         assert values(result, null=null, trial=trial, estimator=label) == [alone]
 
 
 @pytest.mark.ci
 def test_studies_are_paired_and_do_not_depend_on_what_else_is_in_them():
-    result = run(SHIFT, {"one": "kme", "two": KME(), "auto": "auto"}, [6, 8], n_trials=range(12), alphas=[0.2, 0.1])
+    result = run(
+        SHIFT,
+        {"one": "kme", "two": KME(), "auto": "auto"},
+        [6, 8],
+        n_trials=range(12),
+        alphas=[0.2, 0.1],
+    )
     assert values(result, estimator="one") == values(result, estimator="two")
     assert len(set(values(result, estimator="one", null=False))) > 5
     alone = run(estimators="kme", sizes=8, n_trials=4)
-    assert values(alone) == result.pvalues.query("n == 8 and trial < 4 and estimator == 'one'")["pvalue"].tolist()
+    assert (
+        values(alone)
+        == result.pvalues.query("n == 8 and trial < 4 and estimator == 'one'")["pvalue"].tolist()
+    )
     assert len(set(result.design.sample(0, 8)[0].ravel())) == 16
 
 
@@ -108,10 +134,19 @@ def test_early_decisions_give_the_same_powers():
             run(design, ["kme", "skmse"], **levels),
             run(design, ["kme", "skmse"], stopping="curtailed", **levels),
         )
-        assert stopped.stopping == Curtailed((0.05, 0.2)) and stopped.to_frame().equals(full.to_frame())
+        assert stopped.stopping == Curtailed((0.05, 0.2)) and stopped.to_frame().equals(
+            full.to_frame()
+        )
         assert stopped.difference("kme", "skmse").equals(full.difference("kme", "skmse"))
-        assert values(stopped) != values(full) and "Curtailed(alphas=(0.05, 0.2)); seed 0" in stopped.summary()
-    for call in (stopped.plot, lambda alpha: stopped.difference("kme", "skmse", alpha=alpha), stopped.paragraph):
+        assert (
+            values(stopped) != values(full)
+            and "Curtailed(alphas=(0.05, 0.2)); seed 0" in stopped.summary()
+        )
+    for call in (
+        stopped.plot,
+        lambda alpha: stopped.difference("kme", "skmse", alpha=alpha),
+        stopped.paragraph,
+    ):
         with pytest.raises(ValueError, match=r"decisions at alpha=0.1 are not known"):
             call(alpha=0.1)
     full.difference("kme", "skmse", alpha=0.1)
@@ -120,18 +155,33 @@ def test_early_decisions_give_the_same_powers():
 @pytest.mark.ci
 def test_level_of_restricted_and_free_twins():
     for design, size in ((SHIFT, 8), (PAIRED, 12)):
-        result = run(design, "skmse", size, n_trials=100, n_resamples=19, alphas=0.1, stopping="curtailed")
+        result = run(
+            design, "skmse", size, n_trials=100, n_resamples=19, alphas=0.1, stopping="curtailed"
+        )
         low, high = binom.ppf([1e-4, 1 - 1e-4], 100, 0.1)
-        assert low <= round(100 * result.size_table["level"].item()) <= high < 100 * result.table["power"].item()
+        assert (
+            low
+            <= round(100 * result.size_table["level"].item())
+            <= high
+            < 100 * result.table["power"].item()
+        )
 
 
 def test_rates_and_their_intervals():
-    result = made({"kme": {10: [0.05, 0.01, 0.06, 0.1, 0.5]}}, alphas=(0.05, 0.1), null={"kme": {10: [0.05, 0.9]}})
+    result = made(
+        {"kme": {10: [0.05, 0.01, 0.06, 0.1, 0.5]}},
+        alphas=(0.05, 0.1),
+        null={"kme": {10: [0.05, 0.9]}},
+    )
     assert result.table["power"].tolist() == [0.4, 0.8]  # rejecting when p <= alpha
-    assert result.size_table["level"].tolist() == [0.5, 0.5] and result.table["seconds"].tolist() == [0.5, 0.5]
+    assert result.size_table["level"].tolist() == [0.5, 0.5] and result.table[
+        "seconds"
+    ].tolist() == [0.5, 0.5]
     for rejected in (0, 3, 20):
         row = made({"kme": {10: [0.01] * rejected + [0.5] * (20 - rejected)}}).table.iloc[0]
-        assert (row["low"], row["high"]) == proportion_confint(rejected, 20, alpha=0.05, method="beta")
+        assert (row["low"], row["high"]) == proportion_confint(
+            rejected, 20, alpha=0.05, method="beta"
+        )
 
 
 RNG = np.random.default_rng(3)
@@ -152,22 +202,39 @@ COMPARED = made(
 @pytest.mark.ci
 def test_comparisons_are_mcnemars_over_the_trials_of_the_design():
     table = COMPARED.difference("a", "b")
-    assert list(zip(table["n"], table["alpha"], strict=True)) == list(itertools.product((10, 20), (0.05, 0.1)))
+    assert list(zip(table["n"], table["alpha"], strict=True)) == list(
+        itertools.product((10, 20), (0.05, 0.1))
+    )
     for _, row in table.iterrows():
-        a, b = (np.array(values(COMPARED, n=row["n"], estimator=e, null=False)) <= row["alpha"] for e in "ab")
+        a, b = (
+            np.array(values(COMPARED, n=row["n"], estimator=e, null=False)) <= row["alpha"]
+            for e in "ab"
+        )
         counts = np.array([[(a & b).sum(), (a & ~b).sum()], [(~a & b).sum(), (~a & ~b).sum()]])
-        assert [row["both"], row["only_a"], row["only_b"], row["neither"]] == counts.ravel().tolist()
+        assert [
+            row["both"],
+            row["only_a"],
+            row["only_b"],
+            row["neither"],
+        ] == counts.ravel().tolist()
         assert row["difference"] == pytest.approx(a.mean() - b.mean())
-        assert row["pvalue"] == mcnemar(counts, exact=True).pvalue and row["low"] < row["difference"] < row["high"]
+        assert (
+            row["pvalue"] == mcnemar(counts, exact=True).pvalue
+            and row["low"] < row["difference"] < row["high"]
+        )
     assert table["p_holm"].tolist() == multipletests(table["pvalue"], method="holm")[1].tolist()
     turned = COMPARED.difference("b", "a", alpha=0.1)
     rows = table[table["alpha"] == 0.1]
-    np.testing.assert_allclose(rows[["difference", "low", "high"]], -turned[["difference", "high", "low"]])
+    np.testing.assert_allclose(
+        rows[["difference", "low", "high"]], -turned[["difference", "high", "low"]]
+    )
     assert COMPARED.difference("a", "a")["pvalue"].tolist() == [1.0] * 4
 
 
 @pytest.mark.ci
-@pytest.mark.parametrize("shares", [(0.3, 0.1, 0.05, 0.55), (0.1, 0.02, 0.01, 0.87), (0.5, 0.1, 0.0, 0.4)])
+@pytest.mark.parametrize(
+    "shares", [(0.3, 0.1, 0.05, 0.55), (0.1, 0.02, 0.01, 0.87), (0.5, 0.1, 0.0, 0.4)]
+)
 def test_the_interval_of_a_difference_covers(shares):
     """Exact coverage, over all tables of 25 trials; of course more if next to no trial is discordant."""
     trials, covered = 25, 0.0
@@ -185,11 +252,15 @@ def score(only_a, only_b, trials, difference):
 
     def unlikely(share):  # of trials in which b alone rejects
         shares = np.array([difference + share, share, 1.0 - difference - 2.0 * share])
-        return -(xlogy([only_a, only_b, trials - only_a - only_b], np.clip(shares, 1e-300, None))).sum()
+        return -(
+            xlogy([only_a, only_b, trials - only_a - only_b], np.clip(shares, 1e-300, None))
+        ).sum()
 
     span = max(0.0, -difference), (1.0 - difference) / 2.0
     share = minimize_scalar(unlikely, bounds=span, method="bounded", options={"xatol": 1e-12}).x
-    return (only_a - only_b - trials * difference) / np.sqrt(trials * (2.0 * share + difference - difference**2))
+    return (only_a - only_b - trials * difference) / np.sqrt(
+        trials * (2.0 * share + difference - difference**2)
+    )
 
 
 def test_the_interval_of_a_difference_inverts_the_score_test():
@@ -206,8 +277,14 @@ def test_the_interval_of_a_difference_inverts_the_score_test():
 
 
 REPORTED = made(
-    {"kme": {10: [0.01] * 8 + [0.5] * 2, 20: [0.01] * 10}, "x_1|2": {10: [0.5] * 10, 20: [0.01] * 5 + [0.5] * 5}},
-    null={"kme": {10: [0.5] * 9 + [0.01], 20: [0.5] * 10}, "x_1|2": {10: [0.5] * 10, 20: [0.5] * 10}},
+    {
+        "kme": {10: [0.01] * 8 + [0.5] * 2, 20: [0.01] * 10},
+        "x_1|2": {10: [0.5] * 10, 20: [0.01] * 5 + [0.5] * 5},
+    },
+    null={
+        "kme": {10: [0.5] * 9 + [0.01], 20: [0.5] * 10},
+        "x_1|2": {10: [0.5] * 10, 20: [0.5] * 10},
+    },
 )
 SUMMARY = """
 Power of the kernel two-sample test
@@ -228,8 +305,14 @@ x_1|2  20   0.05  0.500  [0.187, 0.813]  0.000  [0.000, 0.308]      10
 
 def test_reports_hold_the_same_numbers(tmp_path):
     assert str(REPORTED.summary()).strip() == SUMMARY.strip()
-    assert repr(REPORTED) == f"PowerStudyResult({SHIFT!r}, estimators=['kme', 'x_1|2'], n=[10, 20], trials=10)"
-    assert REPORTED.to_csv(tmp_path / "a.csv") is None and REPORTED.to_csv(opened := io.StringIO()) is None
+    assert (
+        repr(REPORTED)
+        == f"PowerStudyResult({SHIFT!r}, estimators=['kme', 'x_1|2'], n=[10, 20], trials=10)"
+    )
+    assert (
+        REPORTED.to_csv(tmp_path / "a.csv") is None
+        and REPORTED.to_csv(opened := io.StringIO()) is None
+    )
     assert (tmp_path / "a.csv").read_text() == opened.getvalue() == REPORTED.to_csv()
     table = pd.read_csv(tmp_path / "a.csv")
     assert ",".join(table.columns) == "design,estimator,n,alpha,null,power,low,high,trials"
@@ -267,7 +350,11 @@ def fails_late(calls):
         ({"n_trials": 0}, ValueError, "n_trials"),
         ({"test_options": {"kernel_x": "gaussian"}}, ValueError, "test_options"),
         ({"test_options": {"kernel": "gausian"}}, ValueError, "Did you mean 'gaussian'"),
-        ({"estimators": "auto", "test_options": {"bandwidth": 1.0}}, ValueError, "test_options has 'bandwidth'"),
+        (
+            {"estimators": "auto", "test_options": {"bandwidth": 1.0}},
+            ValueError,
+            "test_options has 'bandwidth'",
+        ),
         ({"stopping": Curtailed((0.05,))}, ValueError, "stopping"),
         ({"estimators": "auto", "stopping": "curtailed"}, ValueError, "combined"),
         ({"design": PAIRED, "sizes": [4, 20], "alphas": 0.05}, ValueError, "within 4 pairs"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -35,7 +36,12 @@ class Counted:
     """In place of a study: rejections by a power curve that is known."""
 
     def __init__(self, power, seed=0, check=None):
-        self.power, self.check, self.rng, self.checked = power, check, np.random.default_rng(seed), []
+        self.power, self.check, self.rng, self.checked = (
+            power,
+            check,
+            np.random.default_rng(seed),
+            [],
+        )
 
     def __call__(self, design, tests, sizes, *, n_trials, with_null, **_):
         (n,), trials, rows = sizes, len(n_trials), []
@@ -46,13 +52,22 @@ class Counted:
         for null in (False, True)[: 1 + with_null]:
             rejected = self.rng.binomial(trials, 0.05 if null else rate)
             low, high = proportion_confint(rejected, trials, method="beta")
-            rows.append({"n": n, "null": null, "power": rejected / trials, "low": low, "high": high, "trials": trials})
+            rows.append(
+                {
+                    "n": n,
+                    "null": null,
+                    "power": rejected / trials,
+                    "low": low,
+                    "high": high,
+                    "trials": trials,
+                }
+            )
         frame = pd.DataFrame(rows)
         return SimpleNamespace(table=frame[~frame["null"]], to_frame=lambda: frame, seed=0)
 
 
 def search(monkeypatch, counted, design=MeanShift(dimension=1), **options):  # noqa: B008
-    monkeypatch.setattr("shrinktest.power.solve_sample_size.power_study", counted)
+    monkeypatch.setattr(sys.modules["shrinktest.power.solve_sample_size"], "power_study", counted)
     return solve_sample_size(design, **{"n_trials": 2000, "rng": 0, **options})
 
 
@@ -65,7 +80,13 @@ def test_answers_where_the_power_is_known(monkeypatch):
     assert sum(abs(student(answer.n) - 0.8) <= 0.03 for answer in answers) >= 11
     assert sum(answer.low <= crossing <= answer.high for answer in answers) >= 9
     bands = [answer.curve.band(answer.n, 0.95) for answer in answers]
-    assert sum(low <= student(answer.n) <= high for answer, (low, high) in zip(answers, bands, strict=True)) >= 9
+    assert (
+        sum(
+            low <= student(answer.n) <= high
+            for answer, (low, high) in zip(answers, bands, strict=True)
+        )
+        >= 9
+    )
     assert all(answer.agrees for answer in answers)
 
 
@@ -88,25 +109,42 @@ def pooled_t(X, Y):
 
 @pytest.mark.slow
 def test_how_far_off_a_size_is_as_the_page_says():
-    crossing, design = brentq(lambda n: student(n) - 0.8, 10, 200), MeanShift(dimension=1, shift=0.5)
-    answers = [solve_sample_size(design, estimator=pooled_t, rng=seed, workers=1) for seed in range(120)]
+    crossing, design = (
+        brentq(lambda n: student(n) - 0.8, 10, 200),
+        MeanShift(dimension=1, shift=0.5),
+    )
+    answers = [
+        solve_sample_size(design, estimator=pooled_t, rng=seed, workers=1) for seed in range(120)
+    ]
     assert sum(abs(student(answer.n) - 0.8) <= 0.03 for answer in answers) == 120
     assert sum(answer.low <= crossing <= answer.high for answer in answers) == 112
 
 
 def test_a_check_that_does_not_agree_is_added_and_the_new_answer_checked(monkeypatch):
     plain = search(monkeypatch, Counted(student, seed=4))
-    counted = Counted(student, seed=4, check=lambda number, rate: rate - 0.2 if number == 0 else rate)
+    counted = Counted(
+        student, seed=4, check=lambda number, rate: rate - 0.2 if number == 0 else rate
+    )
     answer = search(monkeypatch, counted)
     first, last = counted.checked
-    assert (answer.checks, answer.agrees, plain.checks) == (2, True, 1) and first == plain.n < last == answer.n
+    assert (answer.checks, answer.agrees, plain.checks) == (
+        2,
+        True,
+        1,
+    ) and first == plain.n < last == answer.n
     trials = [result.table.set_index("n")["trials"] for result in (plain, answer)]
-    assert trials[1].sub(trials[0], fill_value=0).loc[lambda more: more > 0].to_dict() == {first: 500}
+    assert trials[1].sub(trials[0], fill_value=0).loc[lambda more: more > 0].to_dict() == {
+        first: 500
+    }
     assert answer.check["trials"].tolist() == [500, 500]
     assert "One earlier one did not; its data were added" in " ".join(answer.summary().split())
-    doubtful = search(monkeypatch, Counted(student, check=lambda number, rate: 0.02 * number), n_trials=600)
+    doubtful = search(
+        monkeypatch, Counted(student, check=lambda number, rate: 0.02 * number), n_trials=600
+    )
     assert (doubtful.checks, doubtful.agrees) == (5, False)
-    assert "nor did the 4 checks before. Do not rely on this size" in " ".join(doubtful.summary().split())
+    assert "nor did the 4 checks before. Do not rely on this size" in " ".join(
+        doubtful.summary().split()
+    )
 
 
 class Late(MeanShift):
@@ -119,14 +157,23 @@ class Late(MeanShift):
 @pytest.mark.parametrize(("shift", "seed"), [(0.9, 0), (8.0, 0), (0.81, 1), (0.85, 2)])
 def test_intervals_begin_at_the_smallest_size(monkeypatch, shift, seed):
     design = Late(dimension=1, shift=shift)
-    answer = search(monkeypatch, Counted(lambda n: student(n, shift), seed), design, estimator="ttest_ind")
+    answer = search(
+        monkeypatch, Counted(lambda n: student(n, shift), seed), design, estimator="ttest_ind"
+    )
     assert 25 <= answer.low <= answer.n <= np.ceil(answer.high)
     sure = answer.n == 25 and answer.curve.band(25, 0.95)[0] >= 0.8
     words = " ".join(answer.summary().split())
     assert (answer.low == answer.high) == sure == ("smallest size that can be tested" in words)
-    assert ("95% interval" in [text.get_text() for text in answer.plot().get_legend().get_texts()]) != sure
+    assert (
+        "95% interval" in [text.get_text() for text in answer.plot().get_legend().get_texts()]
+    ) != sure
     matplotlib.pyplot.close("all")
-    assert search(monkeypatch, Counted(lambda n: 0.99), largest=3, estimator="ttest_ind").table["n"].max() <= 3
+    assert (
+        search(monkeypatch, Counted(lambda n: 0.99), largest=3, estimator="ttest_ind")
+        .table["n"]
+        .max()
+        <= 3
+    )
 
 
 one_search = pytest.mark.xdist_group("one search")  # in one process
@@ -135,14 +182,22 @@ one_search = pytest.mark.xdist_group("one search")  # in one process
 @pytest.fixture(scope="module")
 def answer(tmp_path_factory):
     return solve_sample_size(
-        SHIFT, store=tmp_path_factory.mktemp("search") / "trials.sqlite", estimator="ttest_ind", **QUICK
+        SHIFT,
+        store=tmp_path_factory.mktemp("search") / "trials.sqlite",
+        estimator="ttest_ind",
+        **QUICK,
     )
 
 
 @one_search
 def test_the_answer_and_its_check(answer):
-    assert answer.low < answer.n < answer.high and 14 <= answer.n <= 21  # 17 by the noncentral t distribution
-    assert answer.table["trials"].sum() >= QUICK["n_trials"] and answer.table["n"].is_monotonic_increasing
+    assert (
+        answer.low < answer.n < answer.high and 14 <= answer.n <= 21
+    )  # 17 by the noncentral t distribution
+    assert (
+        answer.table["trials"].sum() >= QUICK["n_trials"]
+        and answer.table["n"].is_monotonic_increasing
+    )
     assert answer.fitted_power(answer.n) >= 0.8 > answer.fitted_power(answer.n - 1)
     power, level = (answer.check[answer.check["null"] == null].iloc[0] for null in (False, True))
     assert power["n"] == level["n"] == answer.n
@@ -154,8 +209,15 @@ def test_the_answer_and_its_check(answer):
 def test_workers_stores_and_seeds_change_nothing(answer, tmp_path):
     store = tmp_path / "trials.sqlite"
     given = {**QUICK, "n_trials": np.int64(120), "rng": np.int64(1), "estimator": "ttest_ind"}
-    for other in (solve_sample_size(SHIFT, store=store, **{**given, "workers": workers}) for workers in (2, 1)):
-        assert (other.n, other.low, other.high, other.checks) == (answer.n, answer.low, answer.high, answer.checks)
+    for other in (
+        solve_sample_size(SHIFT, store=store, **{**given, "workers": workers}) for workers in (2, 1)
+    ):
+        assert (other.n, other.low, other.high, other.checks) == (
+            answer.n,
+            answer.low,
+            answer.high,
+            answer.checks,
+        )
         pd.testing.assert_frame_equal(answer.table, other.table)
         pd.testing.assert_frame_equal(answer.check, other.check)
 
@@ -171,10 +233,17 @@ def test_words(answer):
         f"in each sample the ttest_ind test finds the difference, at level 0.05, in about {power}. Check with 200 "
     )
     text = answer.paragraph()
-    assert text.startswith(f"The sample size was determined by simulation: {trials} data sets drawn from MeanShift(")
-    assert "two-sample test (ttest_ind, level 0.05)" in text and text.endswith(", seed 1.") and text.count(". ") == 3
+    assert text.startswith(
+        f"The sample size was determined by simulation: {trials} data sets drawn from MeanShift("
+    )
     assert (
-        f"with 80% power is {answer.n} observations in each sample (95% interval {np.ceil(answer.low):.0f} to " in text
+        "two-sample test (ttest_ind, level 0.05)" in text
+        and text.endswith(", seed 1.")
+        and text.count(". ") == 3
+    )
+    assert (
+        f"with 80% power is {answer.n} observations in each sample (95% interval {np.ceil(answer.low):.0f} to "
+        in text
     )
     assert "60 or more." in " ".join(replace(answer, low=59.5, high=np.inf).summary().split())
 
@@ -188,14 +257,23 @@ def test_pilot_data_ratios_and_other_units():
     words = " ".join(answer.summary().split())
     assert "data sets resampled from your pilot data)." in words and "sha256" not in words
     assert f"With {answer.n} + {2 * answer.n} observations the ttest_ind test" in words
-    assert "true effect." in words and "resampled from pilot data (30 and 20 rows) were tested" in answer.paragraph()
+    assert (
+        "true effect." in words
+        and "resampled from pilot data (30 and 20 rows) were tested" in answer.paragraph()
+    )
     groups = FromData(
-        np.repeat(rng.normal(size=9), 2), np.repeat(rng.normal(4, 1, size=9), 2), groups=np.arange(36) // 2
+        np.repeat(rng.normal(size=9), 2),
+        np.repeat(rng.normal(4, 1, size=9), 2),
+        groups=np.arange(36) // 2,
     )
     answer = solve_sample_size(groups, **{**QUICK, "n_trials": 100, "n_resamples": 19})
-    assert answer.sizes == (answer.n, answer.n) and f"is {answer.n} groups in each sample" in answer.paragraph()
+    assert (
+        answer.sizes == (answer.n, answer.n)
+        and f"is {answer.n} groups in each sample" in answer.paragraph()
+    )
     answer = solve_sample_size(
-        d.Changed(MeanShift(dimension=1, shift=4.0)), **{**QUICK, "n_trials": 100, "n_resamples": 19}
+        d.Changed(MeanShift(dimension=1, shift=4.0)),
+        **{**QUICK, "n_trials": 100, "n_resamples": 19},
     )
     words = " ".join(answer.summary().split())
     assert "finds the change" in words and f" {answer.n} rows" in words
@@ -206,11 +284,18 @@ def test_searches_begin_where_a_test_can_reject(recwarn):
     """Two samples of 2 or 3 can be split in 3 or 10 ways; a size that cannot have a power says nothing of the curve."""
     given = {**QUICK, "n_trials": 100, "n_resamples": 99}
     assert solve_sample_size(MeanShift(dimension=1, shift=3.0), **given).table["n"].min() == 4
-    assert solve_sample_size(MeanShift(2), test_options={"paired": True}, **given).table["n"].min() >= 6
+    assert (
+        solve_sample_size(MeanShift(2), test_options={"paired": True}, **given).table["n"].min()
+        >= 6
+    )
     assert not [warning for warning in recwarn if "can never reject" in str(warning.message)]
 
 
-MARGIN = {"margin": 0.15, "measure": "distance", "bandwidth": 1.0}  # 1 - exp(-1 / 6) is the distance of the design
+MARGIN = {
+    "margin": 0.15,
+    "measure": "distance",
+    "bandwidth": 1.0,
+}  # 1 - exp(-1 / 6) is the distance of the design
 
 
 def before_and_after(rng, n):
@@ -227,8 +312,14 @@ def test_sample_size_of_an_equivalence_test():
     level = answer.check[answer.check["null"]].iloc[0]
     assert level["low"] <= 0.05 and answer.n > 20
     words = " ".join(answer.summary().split())
-    assert "the equivalence test shows that the difference (distance) is below the margin 0.15 if there is no" in words
-    assert "the null twin of MeanShift(dimension=1, shift=0.0)" not in words and "in the design itself" in words
+    assert (
+        "the equivalence test shows that the difference (distance) is below the margin 0.15 if there is no"
+        in words
+    )
+    assert (
+        "the null twin of MeanShift(dimension=1, shift=0.0)" not in words
+        and "in the design itself" in words
+    )
     design = FromFunction(before_and_after, restriction=lambda n, m: {"paired": True})
     test, data = as_equivalence(MARGIN, design, 0.05), design.sample(3, 20)
     expected = equivalence_test(*data, paired=True, rng=np.random.default_rng(1), **MARGIN).pvalue
@@ -256,8 +347,13 @@ def test_fieller_against_simulation():
     crossing = ((norm.ppf(0.8) + 2.0) / 0.35) ** 2
     draws = np.random.default_rng(0).multivariate_normal(truth, covariance, size=4000)
     intervals = [PowerCurve(draw, covariance).interval(0.8, 0.95) for draw in draws]
-    assert 3720 <= sum(low <= crossing <= high for low, high in intervals) <= 3875  # within 5 standard errors
-    assert PowerCurve(np.array([0.0, 0.01]), np.diag([0.01, 0.01])).interval(0.8, 0.95) == (0.0, float("inf"))
+    assert (
+        3720 <= sum(low <= crossing <= high for low, high in intervals) <= 3875
+    )  # within 5 standard errors
+    assert PowerCurve(np.array([0.0, 0.01]), np.diag([0.01, 0.01])).interval(0.8, 0.95) == (
+        0.0,
+        float("inf"),
+    )
 
 
 @pytest.mark.filterwarnings("ignore:n=3 has only 10 different permutations")
@@ -267,20 +363,45 @@ def test_fieller_against_simulation():
         (SHIFT, {"power": 0.05}, ValueError, "power"),
         (SHIFT, {"n_trials": 10}, ValueError, "n_trials"),
         (SHIFT, {"estimator": "fkmsee"}, ValueError, "Did you mean 'fkmse'"),
-        (MeanShift(5, 0.1), {"largest": 8}, ValueError, "no effect was found at n = 8: power there is"),
-        (MeanShift(1, 50.0), {"largest": 3, "n_resamples": 199}, ValueError, r"no effect was found at n = 3: .* 0\.00"),
+        (
+            MeanShift(5, 0.1),
+            {"largest": 8},
+            ValueError,
+            "no effect was found at n = 8: power there is",
+        ),
+        (
+            MeanShift(1, 50.0),
+            {"largest": 3, "n_resamples": 199},
+            ValueError,
+            r"no effect was found at n = 3: .* 0\.00",
+        ),
         (
             MeanShift(1, 0.5),
             {"largest": 50, "estimator": "ttest_ind"},
             ValueError,
             "not reached: at n = 50.* raise largest=",
         ),
-        (MeanShift(2), {"test_options": {"paired": True}, "largest": 5}, ValueError, "collect 6 pairs or more"),
+        (
+            MeanShift(2),
+            {"test_options": {"paired": True}, "largest": 5},
+            ValueError,
+            "collect 6 pairs or more",
+        ),
         (d.Linear(), {"ratio": 2.0}, ValueError, "ratio"),
         (before_and_after, {"ratio": 2.0}, TypeError, "ratio"),
         (SHIFT, {"test": "equivalence", "test_options": {}}, ValueError, "measure"),
-        (SHIFT, {"test": "equivalence", "test_options": {**MARGIN, "measure": "dependence"}}, ValueError, "measure"),
-        (SHIFT, {"test": "equivalence", "test_options": MARGIN, "estimator": "fkmse"}, ValueError, "estimator"),
+        (
+            SHIFT,
+            {"test": "equivalence", "test_options": {**MARGIN, "measure": "dependence"}},
+            ValueError,
+            "measure",
+        ),
+        (
+            SHIFT,
+            {"test": "equivalence", "test_options": MARGIN, "estimator": "fkmse"},
+            ValueError,
+            "estimator",
+        ),
         (SHIFT, {"test": "equivalence", "test_options": MARGIN, "alpha": 0.5}, ValueError, "alpha"),
     ],
 )
@@ -299,7 +420,9 @@ def apart(rng, n):
 
 
 @pytest.mark.ci
-@pytest.mark.parametrize("design", [FromData(pilot, pilot[::-1]), FromFunction(apart, test="independence")])
+@pytest.mark.parametrize(
+    "design", [FromData(pilot, pilot[::-1]), FromFunction(apart, test="independence")]
+)
 def test_no_effect_is_the_answer(design):
     message = r"^no effect was found at n = 100: power there is 0\.\d\d \[0\.0\d, 0\.\d\d\]; check that the design"
     with pytest.raises(ValueError, match=message):
@@ -348,14 +471,18 @@ def test_a_look_at_the_largest_size_does_not_change_the_answer():
         return rng.normal(size=n), rng.normal(0.2, 1.0, size=n)
 
     given = {"estimator": z_test, "power": 0.7, "n_trials": 100, "workers": 1, "rng": 0}
-    near, far = (solve_sample_size(slightly_apart, largest=largest, **given) for largest in (512, 5000))
+    near, far = (
+        solve_sample_size(slightly_apart, largest=largest, **given) for largest in (512, 5000)
+    )
     assert 512 in drawn[: drawn.index(64)] and 5000 not in drawn
     assert near.n == far.n and near.table.equals(far.table)
 
 
 @pytest.mark.parametrize("largest", [700, 5000])
 @pytest.mark.parametrize("equivalence", [False, True], ids=["difference", "equivalence"])
-def test_a_search_without_an_effect_says_early_how_far_it_goes(equivalence, largest, monkeypatch, capsys):
+def test_a_search_without_an_effect_says_early_how_far_it_goes(
+    equivalence, largest, monkeypatch, capsys
+):
     options = {"largest": largest, "progress": True}
     start = "No effect is visible"
     if equivalence:
@@ -401,7 +528,11 @@ def test_sizes_of_pilot_data_with_gaps_are_rows_to_recruit(options, words, monke
 
 @pytest.mark.parametrize(
     "design",
-    [FromData(PILOT_X, PILOT_Y, nan_policy="indicator"), FromData(pilot, pilot**2, nan_policy="omit"), SHIFT],
+    [
+        FromData(PILOT_X, PILOT_Y, nan_policy="indicator"),
+        FromData(pilot, pilot**2, nan_policy="omit"),
+        SHIFT,
+    ],
     ids=["indicator", "no gaps", "no pilot data"],
 )
 def test_sizes_that_leave_out_no_rows_have_no_such_sentence(design, monkeypatch):
@@ -411,5 +542,7 @@ def test_sizes_that_leave_out_no_rows_have_no_such_sentence(design, monkeypatch)
 
 def test_equivalence_of_pilot_data_with_gaps_counts_rows_to_recruit_too(monkeypatch):
     options = {"test": "equivalence", "test_options": {"margin": 0.1, "measure": "distance"}}
-    answer = search(monkeypatch, Counted(student), FromData(PILOT_X, PILOT_Y, nan_policy="omit"), **options)
+    answer = search(
+        monkeypatch, Counted(student), FromData(PILOT_X, PILOT_Y, nan_policy="omit"), **options
+    )
     assert "80% and 90% of the rows of X and Y are complete" in answer.paragraph()

@@ -63,7 +63,9 @@ class Counted:
     def work(self, *arguments, **options):
         before, sizes = self.calls, options.get("sizes", 8)
         result = run(*arguments, design=self, **options)
-        rehearsals = 1 + options.get("with_null", True) + (len(sizes) if isinstance(sizes, list) else 1)
+        rehearsals = (
+            1 + options.get("with_null", True) + (len(sizes) if isinstance(sizes, list) else 1)
+        )
         return result, self.calls - before - rehearsals
 
 
@@ -117,7 +119,10 @@ def test_a_study_killed_twice_ends_with_the_same_bytes(tmp_path, path):
     fast.write_text(SLOW.format(pause=0, trials=40, workers=1))
     moments, stored = random.Random(1), [0]
     for _ in range(2):
-        assert killed(started(slow, path), path, signal.SIGKILL, moments.uniform(0.0, 0.5)) == -signal.SIGKILL
+        assert (
+            killed(started(slow, path), path, signal.SIGKILL, moments.uniform(0.0, 0.5))
+            == -signal.SIGKILL
+        )
         stored.append(count(path))
     assert 0 < stored[1] <= stored[2] < 40 * 8
     ends = []
@@ -160,15 +165,23 @@ def test_nothing_is_done_twice_and_more_of_anything_extends_a_study(path, extens
     assert counted.work(path)[1] == 12
     result, calls = counted.work(path, **extension)
     assert calls == new and result.to_csv() == counted.work(**extension)[0].to_csv()
-    assert counted.work(path)[0].to_csv() == counted.work()[0].to_csv()  # without what else is stored
+    assert (
+        counted.work(path)[0].to_csv() == counted.work()[0].to_csv()
+    )  # without what else is stored
 
 
 @pytest.mark.parametrize(
     ("arguments", "difference"),
     [
         ({"rng": 4}, "seed: stored 0, asked 4"),
-        ({"design": designs.MeanShift(dimension=2, shift=2.0)}, r"design: stored MeanShift\(dimension=2\), asked Mean"),
-        ({"test_options": {"kernel": "laplacian"}}, "kernel: stored the default, asked 'laplacian'"),
+        (
+            {"design": designs.MeanShift(dimension=2, shift=2.0)},
+            r"design: stored MeanShift\(dimension=2\), asked Mean",
+        ),
+        (
+            {"test_options": {"kernel": "laplacian"}},
+            "kernel: stored the default, asked 'laplacian'",
+        ),
         ({"estimators": {"kme": SKMSE()}}, r"estimator 'kme': stored KME\(\), asked SKMSE\(\)"),
         ({"stopping": "curtailed"}, "stopping: stored the default"),
     ],
@@ -185,8 +198,15 @@ def test_stores_tell_data_and_arrays_apart_without_showing_digests(path, tmp_pat
     pilot = [designs.FromData([1.0, 2.0, last], [2.0, 3.0, 5.0]) for last in (4.0, 5.0)]
     run(path, pilot[0])
     blocks = np.arange(1200) % 4
-    others = np.r_[blocks[:100], np.random.default_rng(0).permutation(blocks[100:1100]), blocks[1100:]]
-    wide = {"design": designs.MeanShift(dimension=1), "sizes": 600, "n_trials": 1, "with_null": False}
+    others = np.r_[
+        blocks[:100], np.random.default_rng(0).permutation(blocks[100:1100]), blocks[1100:]
+    ]
+    wide = {
+        "design": designs.MeanShift(dimension=1),
+        "sizes": 600,
+        "n_trials": 1,
+        "with_null": False,
+    }
     run(tmp_path / "blocks", estimators={"a": {"blocks": blocks}}, **wide)
     run(tmp_path / "blocks", estimators={"a": {"blocks": blocks.tolist()}}, **wide)
     for call in (
@@ -220,7 +240,11 @@ def write_protected(path):
 
 
 FILES = {
-    "text": (lambda path: path.write_text("n,power\n20,0.8\n"), ValueError, "is not the store of a power study"),
+    "text": (
+        lambda path: path.write_text("n,power\n20,0.8\n"),
+        ValueError,
+        "is not the store of a power study",
+    ),
     "someone else's": (someone_elses, ValueError, "is not the store of a power study"),
     "future": (from_the_future, ValueError, "another version"),
     "cut": (cut, ValueError, "is damaged"),
@@ -237,7 +261,9 @@ def test_a_file_that_cannot_be_used_is_left_as_it_is(case, path, tmp_path):
     with pytest.raises(kind, match=message) as caught:
         run(path, n_trials=9)
     assert "study.sqlite" in str(caught.value)
-    assert (path.read_bytes() if path.is_file() else b"") == before and sorted(tmp_path.iterdir()) == files
+    assert (path.read_bytes() if path.is_file() else b"") == before and sorted(
+        tmp_path.iterdir()
+    ) == files
 
 
 def test_a_place_where_no_store_can_be_is_named_before_any_work(tmp_path):
@@ -252,7 +278,9 @@ def test_a_place_where_no_store_can_be_is_named_before_any_work(tmp_path):
 @pytest.mark.ci
 def test_two_processes_may_write_to_one_store(path, monkeypatch):
     about = {"design": "d", "seed": 1}
-    monkeypatch.setattr("shrinktest.power.trials._SECONDS", 1e9)  # so that a slow machine commits where the test does
+    monkeypatch.setattr(
+        "shrinktest.power.trials._SECONDS", 1e9
+    )  # so that a slow machine commits where the test does
     with Store(path, POWER) as first, Store(path, POWER) as second:
         first.claim({**about, "estimator 'kme'": "KME()"})
         second.claim({**about, "estimator 'kme'": "KME()", "estimator 'skmse'": "SKMSE()"})
@@ -279,7 +307,12 @@ def test_two_processes_may_write_to_one_store(path, monkeypatch):
         assert list(pool.map(start, ["a", "b"])) == [None, None]
     with Store(new, POWER) as store:
         stored = store.settings()
-    assert stored == {**about, "estimator 'a'": "KME()", "estimator 'b'": "KME()", "version": shrinktest.__version__}
+    assert stored == {
+        **about,
+        "estimator 'a'": "KME()",
+        "estimator 'b'": "KME()",
+        "version": shrinktest.__version__,
+    }
 
 
 def shards(folder, *options):
@@ -318,7 +351,11 @@ def test_what_cannot_be_merged_leaves_the_target_alone(path, tmp_path):
     for sources, error, message in (
         ((), ValueError, "at least one store"),
         ((first, reseeded), ValueError, "seed: stored 0, asked 1; nothing was merged"),
-        ((first, altered), ValueError, "p-value 0.123, stored .*, for n=8, is_null=0, trial=2.*nothing was merged"),
+        (
+            (first, altered),
+            ValueError,
+            "p-value 0.123, stored .*, for n=8, is_null=0, trial=2.*nothing was merged",
+        ),
         ((first, empty), ValueError, "empty"),
         ((first, tmp_path / "missing"), FileNotFoundError, "missing"),
     ):
@@ -331,7 +368,12 @@ def test_what_cannot_be_merged_leaves_the_target_alone(path, tmp_path):
 
 @pytest.mark.ci
 def test_the_number_and_kind_of_workers_change_nothing():
-    tests = {"kme": "kme", "mine": FKMSE(lam_cov=0.3), "closure": lambda X, Y, rng: rng.random(), "KS": "ks_2samp"}
+    tests = {
+        "kme": "kme",
+        "mine": FKMSE(lam_cov=0.3),
+        "closure": lambda X, Y, rng: rng.random(),
+        "KS": "ks_2samp",
+    }
     options = {"estimators": tests, "sizes": [6, 8], "n_trials": 10}
     results = [run(**options), run(**options, workers=2)]
     with joblib.parallel_config("threading", n_jobs=3):

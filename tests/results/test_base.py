@@ -73,15 +73,23 @@ MADE = {
     "factors": lambda: factor_test("colour", TABLE, response=["weight"], **FEW),
     "own": lambda: permutation_test(first_three, (10, 9), **FEW),
     "combined": lambda: two_sample_test(X, Y, estimator="auto", **FEW),
-    "combined, by coordinates": lambda: two_sample_test(X, Y, estimator="auto", gram="factor", **FEW),
+    "combined, by coordinates": lambda: two_sample_test(
+        X, Y, estimator="auto", gram="factor", **FEW
+    ),
     "columns": lambda: two_sample_test_columns(X, Y, **FEW),
-    "matrix": lambda: independence_matrix(X, PAIR, estimator=["kme", SKMSE(alpha=0.3)], method="holm", **FEW),
+    "matrix": lambda: independence_matrix(
+        X, PAIR, estimator=["kme", SKMSE(alpha=0.3)], method="holm", **FEW
+    ),
     "comparison": lambda: compare(DAYS[:14], DAYS[14:], names=("<i>", "B"), **FEW),
     "closer": lambda: closer_test(X, Y, X + 1.0),
     "closer, with nothing to tell": lambda: closer_test(X, Y, Y, alternative="less"),
     "closer, of several": lambda: closer_test(X, {"a <i>": Y, "b": X + 1.0, "c": Y - 1.0}),
-    "equivalence": lambda: equivalence_test(X, Y, margin=0.2, measure="distance", names=("a <i>", "b"), rng=0),
-    "equivalence, of functions": lambda: equivalence_test(X, Y, margin=0.9, measure="auc", estimator="skmse", rng=0),
+    "equivalence": lambda: equivalence_test(
+        X, Y, margin=0.2, measure="distance", names=("a <i>", "b"), rng=0
+    ),
+    "equivalence, of functions": lambda: equivalence_test(
+        X, Y, margin=0.9, measure="auc", estimator="skmse", rng=0
+    ),
     "change": lambda: change_point_test(X, times=list("abcdefghijklmn"), **FEW),
     "change, combined": lambda: change_point_test(X, bandwidth="grid", **FEW),
     "changes": lambda: change_points(np.vstack([X, Y + 5.0]), **FEW),
@@ -94,7 +102,9 @@ MADE = {
     "effect of dependence": lambda: independence_test(X, PAIR, **FEW).effect(),
     "band": lambda: two_sample_test(X, Y, **FEW).witness_band(X),
     "calibration": lambda: check_level(t_test, X, Y, **STUDY),
-    "power": lambda: power_study("mean-shift", {"plain <b>": "kme", "f & k": FKMSE(lam=0.5)}, 10, **STUDY, **PERMUTED),
+    "power": lambda: power_study(
+        "mean-shift", {"plain <b>": "kme", "f & k": FKMSE(lam=0.5)}, 10, **STUDY, **PERMUTED
+    ),
     "sample size": lambda: solve_sample_size(
         MeanShift(dimension=1), estimator="ttest_ind", n_trials=100, workers=1, progress=False
     ),
@@ -114,7 +124,9 @@ def made(request):
 
 
 def test_every_class_of_results_is_tested_here():
-    made = {type(result_of(name)).__name__ for name in MADE}  # some modules are imported when they are used
+    made = {
+        type(result_of(name)).__name__ for name in MADE
+    }  # some modules are imported when they are used
 
     def below(kind):
         return {kind}.union(*map(below, kind.__subclasses__()))
@@ -135,10 +147,14 @@ def test_a_result_and_its_pickle_and_copies_are_equal_and_have_one_hash(made):
 def test_any_other_value_of_a_field_is_another_result(made):
     for field in (field for field in fields(made) if field.compare):
         value = getattr(made, field.name)
-        other = value + 1.0 if isinstance(value, float | np.ndarray) and np.size(value) else object()
+        other = (
+            value + 1.0 if isinstance(value, float | np.ndarray) and np.size(value) else object()
+        )
         if isinstance(value, float) and np.isnan(value):
             other = 0.5
-        if not (field.name == "alphas" and "stopping" in vars(made)):  # a power study looks at its levels
+        if not (
+            field.name == "alphas" and "stopping" in vars(made)
+        ):  # a power study looks at its levels
             assert replace(made, **{field.name: other}) != made, field.name
 
 
@@ -187,7 +203,9 @@ def words(text):
 def test_a_notebook_shows_the_table_of_the_summary(made):
     read = Read(made._repr_html_())
     assert read.open == [] and "table" in read.seen
-    assert {"table", "caption", "tr", "td", "th", "pre"} >= set(read.seen)  # no tag that is text of the user
+    assert {"table", "caption", "tr", "td", "th", "pre"} >= set(
+        read.seen
+    )  # no tag that is text of the user
     assert sorted(words(read.text)) == sorted(words(made.summary()))
     assert len(made.to_frame()) > 0 and len(made.rows()) > 0
     if not type(made).__name__.startswith(("CloserResult", "Comparison", "PowerStudy")):
@@ -195,7 +213,9 @@ def test_a_notebook_shows_the_table_of_the_summary(made):
 
 
 def test_text_is_escaped_in_a_notebook():
-    result = two_sample_test(X, Y, estimator=lambda gram: np.full(len(gram), 1.0 / len(gram)), **FEW)
+    result = two_sample_test(
+        X, Y, estimator=lambda gram: np.full(len(gram), 1.0 / len(gram)), **FEW
+    )
     result = replace(result, notes=("a<b",))
     page = result._repr_html_()
     assert "&lt;lambda&gt;" in page and "a&lt;b" in page and "<lambda>" in str(result.summary())

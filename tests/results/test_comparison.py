@@ -86,7 +86,10 @@ unit                   number          -         -           not tested: it has 
 def test_the_summary(result):
     text = "\n".join(line.rstrip().strip("-=") for line in result.summary().splitlines())
     assert text.startswith(SUMMARY) and "\n\n[1] " in text
-    assert repr(result) == "ComparisonResult(<i>March</i> and April, pvalue=0.01, 1 of 5 columns changed)"
+    assert (
+        repr(result)
+        == "ComparisonResult(<i>March</i> and April, pvalue=0.01, 1 of 5 columns changed)"
+    )
 
 
 def test_the_answer_says_how_different_the_tables_are(result):
@@ -96,31 +99,58 @@ def test_the_answer_says_how_different_the_tables_are(result):
     assert json.loads(result.to_json())["effect"] == json.loads(effect.to_json())
     unknown = replace(result, effect=replace(effect, auc=math.nan))
     assert unknown.answer == replace(result, effect=None).answer == result.verdict
-    assert replace(result, effect=None).to_dict()["effect"] is None and "assigns them" not in unknown.to_html()
+    assert (
+        replace(result, effect=None).to_dict()["effect"] is None
+        and "assigns them" not in unknown.to_html()
+    )
     assert pickle.loads(pickle.dumps(result)).effect == effect
 
 
 @pytest.mark.parametrize(
     "kind, change, expected",
     [
-        ("number", Change(MEDIAN, "", 41.23, 4512.3, 0.814, 0.62, 0.9), "median 41.2 → 4,512 (AUC .81 [.62, .90])"),
+        (
+            "number",
+            Change(MEDIAN, "", 41.23, 4512.3, 0.814, 0.62, 0.9),
+            "median 41.2 → 4,512 (AUC .81 [.62, .90])",
+        ),
         (
             "number",
             Change(MEDIAN, "", 1e12 - 2e9, 1e12, 0.5),
             "median 9.98e+11 → 1e+12 (AUC .50, interval not estimated)",
         ),
-        ("number", Change(MEDIAN, "", 12.31, 12.34, math.nan), "median 12.31 → 12.34 (effect not estimated)"),
+        (
+            "number",
+            Change(MEDIAN, "", 12.31, 12.34, math.nan),
+            "median 12.31 → 12.34 (effect not estimated)",
+        ),
         ("number", Change(SPREAD, "", 2.0, 3.0, 1.5, 1.2, 1.875), "IQR 2 → 3 (× 1.5 [1.2, 1.88])"),
-        ("number", Change(MISSING, "", 0.02, 0.1, 0.08, 0.04, 0.12), "missing 2% → 10% (+8.0 points [+4.0, +12.0])"),
-        ("category", Change(SHARE, "n", 0.5, 0.25, -0.25, -0.4, -0.1), "n 50% → 25% (-25.0 points [-40.0, -10.0])"),
+        (
+            "number",
+            Change(MISSING, "", 0.02, 0.1, 0.08, 0.04, 0.12),
+            "missing 2% → 10% (+8.0 points [+4.0, +12.0])",
+        ),
+        (
+            "category",
+            Change(SHARE, "n", 0.5, 0.25, -0.25, -0.4, -0.1),
+            "n 50% → 25% (-25.0 points [-40.0, -10.0])",
+        ),
         (
             "date",
             Change(MEDIAN, "", 19783.4, 19784.5, 0.6, 0.5, 0.7),
             "median 2024-03-01 → 2024-03-02 (AUC .60 [.50, .70])",
         ),
         ("date", Change(SPREAD, "", 2.0, 4.0, 2.0, 1.0, 4.0), "IQR 2 days → 4 days (× 2 [1, 4])"),
-        ("time", Change(MEDIAN, "", 9.5, 23.9999, 1.0, 0.9, 1.0), "median 09:30 → 00:00 (AUC 1.00 [.90, 1.00])"),
-        ("ordered", Change(POSITION, "", 0.5, 1.0, 1.0, 0.9, 1.0), "mean position 0.5 → 1 (AUC 1.00 [.90, 1.00])"),
+        (
+            "time",
+            Change(MEDIAN, "", 9.5, 23.9999, 1.0, 0.9, 1.0),
+            "median 09:30 → 00:00 (AUC 1.00 [.90, 1.00])",
+        ),
+        (
+            "ordered",
+            Change(POSITION, "", 0.5, 1.0, 1.0, 0.9, 1.0),
+            "mean position 0.5 → 1 (AUC 1.00 [.90, 1.00])",
+        ),
     ],
 )
 def test_effects_in_words(kind, change, expected):
@@ -128,7 +158,10 @@ def test_effects_in_words(kind, change, expected):
 
 
 def test_words_follow_the_test():
-    clear, unclear = Change(SPREAD, "", 1, 2, 2.0, 1.5, 2.5), Change(MEDIAN, "", 0, 1, 0.6, 0.4, 0.8)
+    clear, unclear = (
+        Change(SPREAD, "", 1, 2, 2.0, 1.5, 2.5),
+        Change(MEDIAN, "", 0, 1, 0.6, 0.4, 0.8),
+    )
     both = ColumnEffects("c", "number", (unclear, clear))
     assert replace(both, reject=True).lines == both.lines == (both.text(clear),)
     only = ColumnEffects("c", "number", (unclear,), reject=True)
@@ -138,13 +171,19 @@ def test_words_follow_the_test():
 
 def test_the_answer_claims_no_more_than_was_found(result, tables):
     none = compare(*tables, n_resamples=0, rng=0)
-    assert none.answer.startswith("No p-value was computed") and not none.reject() and none.changed() == ()
+    assert (
+        none.answer.startswith("No p-value was computed")
+        and not none.reject()
+        and none.changed() == ()
+    )
     same = compare(tables[0], tables[0].iloc[::-1], n_resamples=19, rng=0)
     assert same.verdict.startswith("No difference was found between these tables (p = ")
     strict = replace(result.columns, method="bonferroni", alpha=0.001)
     alone = "No column is clear by itself: small changes may add up, or the dependence of columns changed."
     assert replace(result, columns=strict).verdict == f"These tables differ (p = .01). {alone}"
-    assert result.reject(0.01) and not result.reject(0.005) and set(result.changed(0.9999)) >= {RUDE}
+    assert (
+        result.reject(0.01) and not result.reject(0.005) and set(result.changed(0.9999)) >= {RUDE}
+    )
 
 
 # --- plain values -------------------------------------------------------------------------------------------
@@ -152,14 +191,24 @@ def test_the_answer_claims_no_more_than_was_found(result, tables):
 
 def test_json_and_frames_have_what_the_summary_has(result):
     document, frame = json.loads(result.to_json()), result.to_frame()
-    assert document["answer"] == result.answer and document["pvalue"] == result.pvalue and document["changed"] == [RUDE]
+    assert (
+        document["answer"] == result.answer
+        and document["pvalue"] == result.pvalue
+        and document["changed"] == [RUDE]
+    )
     assert [row["column"] for row in document["columns"]] == result.table["column"].tolist()
     adjusted = result.table["adjusted"].dropna().tolist()
     assert result.table["column"].iloc[0] == RUDE and adjusted == sorted(adjusted)
-    assert len(document["effects"]) == len(frame) and document["columns"][-1]["pvalue"] is None  # not tested
+    assert (
+        len(document["effects"]) == len(frame) and document["columns"][-1]["pvalue"] is None
+    )  # not tested
     assert document["overall"]["members"] and "null_distribution" not in document["overall"]
     times = frame.query("effect != 'share'").set_index(["column", "effect"])
-    assert pd.Timestamp("2024-03-01") < times.loc[("visit", "median")]["first"] < pd.Timestamp("2024-03-30")
+    assert (
+        pd.Timestamp("2024-03-01")
+        < times.loc[("visit", "median")]["first"]
+        < pd.Timestamp("2024-03-30")
+    )
     assert pd.Timedelta(days=5) < times.loc[("visit", "spread")]["second"] < pd.Timedelta(days=20)
     assert ColumnEffects("c", "time", ()).as_pandas(MEDIAN, 1.0 + 2.0 / 3.0) == "01:40"
     assert pickle.loads(pickle.dumps(result)) == result
@@ -209,16 +258,27 @@ def test_the_page_is_well_formed_complete_and_begins_with_the_answer(result, pag
     assert headings[0] == "h1" and headings.count("h1") == 1
     text = "".join(tree.text)
     order = [result.verdict, result.effect.lines()[0], "The columns", "How this was computed"]
-    assert [text.index(passage) for passage in order] == sorted(text.index(passage) for passage in order)
+    assert [text.index(passage) for passage in order] == sorted(
+        text.index(passage) for passage in order
+    )
     assert len(set(tree.ids)) == len(tree.ids)
     path = tmp_path / "report.html"
     assert result.to_html(path) == page and path.read_text(encoding="utf-8") == page
     assert {tag for tag, _ in tree.seen} & {"script", "link", "img", "iframe", "b", "i"} == set()
-    assert tree.links and all(link.startswith(("#", "data:image/png;base64,")) for link in tree.links)
+    assert tree.links and all(
+        link.startswith(("#", "data:image/png;base64,")) for link in tree.links
+    )
     assert "@import" not in page and "http://" not in page and "https://" not in page
     drawn = page[page.index("<svg") :]
     assert "var(--first)" in drawn and "currentColor" in drawn and "#0072b2" not in drawn.lower()
-    for piece in ("50 + 45", "99 (random)", "westfall-young", "0.05", "<script>alert(", *result.notes):
+    for piece in (
+        "50 + 45",
+        "99 (random)",
+        "westfall-young",
+        "0.05",
+        "<script>alert(",
+        *result.notes,
+    ):
         assert piece in text
     tags = [tag for tag, _ in tree.seen]
     pictures = [attrs for tag, attrs in tree.seen if tag == "svg"]
@@ -238,7 +298,10 @@ def test_the_columns_that_changed_are_drawn(result):
     assert [ax.get_title() for ax in result.plot()] == [RUDE]
     several = result.plot(["age", "region", "visit", "smokes"])
     assert [ax.get_title() for ax in several] == ["age", "region", "visit", "smokes"]
-    assert [text.get_text() for text in several[0].figure.legends[0].get_texts()] == ["<i>March</i>", "April"]
+    assert [text.get_text() for text in several[0].figure.legends[0].get_texts()] == [
+        "<i>March</i>",
+        "April",
+    ]
     figure = Figure()
     (ax,) = result.plot("age", figure=figure)
     heights = [patch.get_data().values.sum() for patch in ax.patches]

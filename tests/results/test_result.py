@@ -45,7 +45,10 @@ def made(observed, values, *, exact=False, tolerance=0.0, alpha=0.05):
     null = Null(float(observed), values, tolerance, exact)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # too few values to reject: not what is tested with these
-        data, setup = TestData("two-sample", (4, 3)), Setup(SKMSE(), Gaussian(1.0), "biased", "sample")
+        data, setup = (
+            TestData("two-sample", (4, 3)),
+            Setup(SKMSE(), Gaussian(1.0), "biased", "sample"),
+        )
         return make_result(null, data, setup, alpha=alpha, rng={})
 
 
@@ -54,7 +57,10 @@ def made(observed, values, *, exact=False, tolerance=0.0, alpha=0.05):
 
 def test_it_unpacks_and_is_frozen_with_few_fields(result):
     statistic, pvalue = result
-    assert (statistic, pvalue) == (result.statistic, result.pvalue) == (result[0], result[-1]) and len(result) == 2
+    assert (statistic, pvalue) == (result.statistic, result.pvalue) == (
+        result[0],
+        result[-1],
+    ) and len(result) == 2
     assert len(dataclasses.fields(result)) <= 8
     for name in ("statistic", "pvalue", "alpha", "null", "anything"):
         with pytest.raises((dataclasses.FrozenInstanceError, AttributeError)):
@@ -72,25 +78,37 @@ def test_a_pickle_holds_the_null_distribution_and_the_estimates_once():
         independence_test(x, y, bandwidth_x=["median", 9.0], **options),
     ):
         members = getattr(result, "members", (result,))
-        estimates = {id(estimate.points): estimate for member in members for estimate in member.estimates}
+        estimates = {
+            id(estimate.points): estimate for member in members for estimate in member.estimates
+        }
         needed = sum(member.null_distribution.nbytes for member in {result, *members})
         needed += sum(estimate.points.nbytes for estimate in estimates.values())
-        needed += sum(estimate.weights.nbytes for member in members for estimate in member.estimates)
+        needed += sum(
+            estimate.weights.nbytes for member in members for estimate in member.estimates
+        )
         assert len(pickle.dumps(result)) <= 10_000 + needed
 
 
 def test_a_copy_has_all_and_a_pickle_has_the_data_on_request(result):
     expected = result.witness_band(X).half_width
-    for copied in (copy.copy(result), copy.deepcopy(result), pickle.loads(pickle.dumps(result.with_data()))):
+    for copied in (
+        copy.copy(result),
+        copy.deepcopy(result),
+        pickle.loads(pickle.dumps(result.with_data())),
+    ):
         np.testing.assert_array_equal(copied.witness_band(X).half_width, expected)
-    with pytest.raises(ValueError, match=r"was pickled without its data, .*; pickle result\.with_data\(\)"):
+    with pytest.raises(
+        ValueError, match=r"was pickled without its data, .*; pickle result\.with_data\(\)"
+    ):
         pickle.loads(pickle.dumps(result)).witness_band(X)
 
 
 # --- decisions ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("B", "alpha"), [(19, 0.05), (99, 0.01), (99, 0.29), (999, 0.07), (6, 1 / 7)])
+@pytest.mark.parametrize(
+    ("B", "alpha"), [(19, 0.05), (99, 0.01), (99, 0.29), (999, 0.07), (6, 1 / 7)]
+)
 def test_a_p_value_equal_to_alpha_rejects(B, alpha):
     reached = round(alpha * (B + 1)) - 1
     result = made(10.0, np.r_[np.full(reached, 11.0), np.zeros(B - reached)], alpha=alpha)
@@ -118,7 +136,9 @@ LEVELS = st.one_of(
     tolerance=st.sampled_from([0.0, 1e-10]),
     alpha=LEVELS,
 )
-def test_the_critical_value_is_what_the_statistic_must_exceed(values, observed, exact, tolerance, alpha):
+def test_the_critical_value_is_what_the_statistic_must_exceed(
+    values, observed, exact, tolerance, alpha
+):
     if exact:
         values = np.append(values, observed)
     result = made(observed, values, exact=exact, tolerance=tolerance)
@@ -145,7 +165,9 @@ def test_the_interval_is_that_of_clopper_and_pearson(reached, confidence):
     low, high = result.pvalue_interval(confidence)
     exact = stats.binomtest(reached, 99).proportion_ci(confidence, method="exact")
     assert (low, high) == pytest.approx((exact.low, exact.high), abs=1e-12)
-    assert (low, high) == pytest.approx(proportion_confint(reached, 99, alpha=1 - confidence, method="beta"), abs=1e-12)
+    assert (low, high) == pytest.approx(
+        proportion_confint(reached, 99, alpha=1 - confidence, method="beta"), abs=1e-12
+    )
     assert 0.0 <= low < high <= 1.0
     assert [type(low), type(high)] == [float, float]
 
@@ -155,7 +177,8 @@ def test_the_interval_covers_the_p_value_of_all_relabellings():
     covered = [
         low <= everything.pvalue <= high
         for low, high in (
-            two_sample_test(X[:6], Y[:5], n_resamples=199, rng=seed).pvalue_interval(0.9) for seed in range(100)
+            two_sample_test(X[:6], Y[:5], n_resamples=199, rng=seed).pvalue_interval(0.9)
+            for seed in range(100)
         )
     ]
     assert sum(covered) >= stats.binom(100, 0.9).ppf(1e-3)
@@ -179,10 +202,14 @@ def test_the_witness_is_the_difference_of_the_means():
     result = two_sample_test(x, y, bandwidth=0.8, n_resamples=0)
     at = np.array([[-0.5], [2.0], [4.2]])
     expected = [
-        naive_kernels.gaussian(p[None], x, 0.8).mean() - naive_kernels.gaussian(p[None], y, 0.8).mean() for p in at
+        naive_kernels.gaussian(p[None], x, 0.8).mean()
+        - naive_kernels.gaussian(p[None], y, 0.8).mean()
+        for p in at
     ]
     np.testing.assert_allclose(result.witness(at), expected, rtol=1e-12)
-    assert result.witness(at)[0] > 0 > result.witness(at)[2]  # positive where the first sample has more mass
+    assert (
+        result.witness(at)[0] > 0 > result.witness(at)[2]
+    )  # positive where the first sample has more mass
     np.testing.assert_allclose(result.witness([-0.5, 2.0, 4.2]), expected, rtol=1e-12)
 
 
@@ -193,7 +220,11 @@ def test_missing_values_give_nan_and_still_print():
             independence_test(HOLES, np.arange(11.0), estimator=name, nan_policy="propagate"),
         ):
             assert np.isnan(tuple(result)).all() and not result.reject(0.99)
-            assert (result.n_resamples, result.estimates, result.critical_value()) == (0, (), math.inf)
+            assert (result.n_resamples, result.estimates, result.critical_value()) == (
+                0,
+                (),
+                math.inf,
+            )
             text = str(result.summary())
             assert "nan" not in text and "none" in text and "median" in text
             assert json.loads(result.to_json())["statistic"] is None
@@ -207,7 +238,9 @@ def test_the_witness_of_every_estimator_integrates_to_the_statistic(name):
     np.testing.assert_allclose(other.witness(X), -result.witness(X), rtol=1e-6, atol=1e-7)
     assert result.witness(X).mean() > result.witness(Y).mean()
     if first.smoothing is None:  # <mu_x - mu_y, mu_x - mu_y>
-        total = first.weights @ result.witness(first.points) - second.weights @ result.witness(second.points)
+        total = first.weights @ result.witness(first.points) - second.weights @ result.witness(
+            second.points
+        )
         assert total == pytest.approx(result.statistic, rel=1e-9)
 
 

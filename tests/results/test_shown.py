@@ -67,19 +67,31 @@ def test_json_has_the_effect_on_request(result):
     read = json.loads(result.to_json(effect=True))
     assert read["effect"] == json.loads(effect.to_json()) and "effect" not in result.to_dict()
     assert str(result.summary(effect=effect)) == str(result.summary(effect=True))
-    assert pickle.loads(pickle.dumps(effect)) == effect == pickle.loads(pickle.dumps(result.with_data())).effect()
+    assert (
+        pickle.loads(pickle.dumps(effect))
+        == effect
+        == pickle.loads(pickle.dumps(result.with_data())).effect()
+    )
 
 
 # --- words --------------------------------------------------------------------------------------------------
 
 
 def two(**values):
-    defaults = {"auc": 0.62, "auc_interval": (0.5, 0.7), "distance": 0.03, "distance_interval": (0.01, 0.08), "z": 3.14}
+    defaults = {
+        "auc": 0.62,
+        "auc_interval": (0.5, 0.7),
+        "distance": 0.03,
+        "distance_interval": (0.01, 0.08),
+        "z": 3.14,
+    }
     return TwoSampleEffect(**{**defaults, "relative_to": "norms", "names": ("A", "B"), **values})
 
 
 def test_summaries():
-    effect = two(shares={"age": 0.2, "1": 0.5, "sex": -0.1}, distance=-0.002, distance_interval=(0.0, 0.01))
+    effect = two(
+        shares={"age": 0.2, "1": 0.5, "sex": -0.1}, distance=-0.002, distance_interval=(0.0, 0.01)
+    )
     assert (
         effect.summary()
         == """\
@@ -100,10 +112,16 @@ distance      -.002   [.000, .010]
 [1] Intervals are cut at 0, the least that the quantity can be; an estimate may
     be below 0, outside its interval."""
     )
-    unknown = two(auc=math.nan, auc_interval=NOTHING, distance=math.nan, distance_interval=NOTHING, z=math.nan)
+    unknown = two(
+        auc=math.nan, auc_interval=NOTHING, distance=math.nan, distance_interval=NOTHING, z=math.nan
+    )
     assert [line.split(" was ")[-1] for line in unknown.lines()][:2] == ["not estimated."] * 2
-    assert "[no interval]" in two(auc_interval=NOTHING).lines()[0] and repr(two()).startswith("TwoSampleEffect(auc=.62")
-    dependence = DependenceEffect(dependence=0.02, dependence_interval=(0.0, 0.05), names=("age", "size"), z=-1.14)
+    assert "[no interval]" in two(auc_interval=NOTHING).lines()[0] and repr(two()).startswith(
+        "TwoSampleEffect(auc=.62"
+    )
+    dependence = DependenceEffect(
+        dependence=0.02, dependence_interval=(0.0, 0.05), names=("age", "size"), z=-1.14
+    )
     assert dependence.lines() == [
         "The dependence of age and size is .020 [.000, .050] (0: none, 1: complete).",
         "The statistic is 1.1 standard deviations below its mean under permutations.",
@@ -114,7 +132,10 @@ distance      -.002   [.000, .010]
 # --- methods of a combined test: they answer for the member that decided, and say so ---
 
 ENSEMBLE_RNG = np.random.default_rng(3)
-ENSEMBLE_X, ENSEMBLE_Y = ENSEMBLE_RNG.normal(size=(30, 2)), ENSEMBLE_RNG.normal((0.9, 0.0), size=(25, 2))
+ENSEMBLE_X, ENSEMBLE_Y = (
+    ENSEMBLE_RNG.normal(size=(30, 2)),
+    ENSEMBLE_RNG.normal((0.9, 0.0), size=(25, 2)),
+)
 ENSEMBLE_FEW = {"n_resamples": 99, "rng": 0, "workers": 1}
 COMBINED = {
     "estimators": {"estimator": ["kme", "fkmse"]},
@@ -134,7 +155,9 @@ def test_questions_are_answered_by_the_member_that_decided(name):
     np.testing.assert_array_equal(band.half_width, own.half_width)
     assert label in band.notes[0] and label in " ".join(band.summary().split()) and own.notes == ()
     contributions = result.contributions(n_repeats=2)
-    assert contributions.attrs["member"] == label and contributions.equals(best.contributions(n_repeats=2))
+    assert contributions.attrs["member"] == label and contributions.equals(
+        best.contributions(n_repeats=2)
+    )
     assert label.split(",")[0] in result.plot_witness(grid=5).get_title()
     decided = [line for line in result.summary().splitlines() if line.rstrip().endswith("decided")]
     assert len(decided) == 1 and best.kernel.label in decided[0]
@@ -142,27 +165,37 @@ def test_questions_are_answered_by_the_member_that_decided(name):
 
 def test_a_member_is_the_test_of_its_statistic():
     alone = two_sample_test(ENSEMBLE_X, ENSEMBLE_Y, estimator="kme", bandwidth=1.5, **ENSEMBLE_FEW)
-    result = two_sample_test(ENSEMBLE_X, ENSEMBLE_Y, kernel=[Gaussian(1.5), Gaussian(1.5e6)], **ENSEMBLE_FEW)
+    result = two_sample_test(
+        ENSEMBLE_X, ENSEMBLE_Y, kernel=[Gaussian(1.5), Gaussian(1.5e6)], **ENSEMBLE_FEW
+    )
     result = replace(result, decided=0)
-    np.testing.assert_array_equal(result.witness_band(ENSEMBLE_X).half_width, alone.witness_band(ENSEMBLE_X).half_width)
+    np.testing.assert_array_equal(
+        result.witness_band(ENSEMBLE_X).half_width, alone.witness_band(ENSEMBLE_X).half_width
+    )
 
 
 def test_pickles_have_the_data_on_request():
     result = two_sample_test(ENSEMBLE_X, ENSEMBLE_Y, **COMBINED["estimators"], **ENSEMBLE_FEW)
     complete, bare = (pickle.loads(pickle.dumps(each)) for each in (result.with_data(), result))
     assert result == complete == bare
-    np.testing.assert_allclose(complete.witness_band(ENSEMBLE_X).values, result.witness(ENSEMBLE_X), rtol=1e-9)
+    np.testing.assert_allclose(
+        complete.witness_band(ENSEMBLE_X).values, result.witness(ENSEMBLE_X), rtol=1e-9
+    )
     np.testing.assert_array_equal(bare.witness(ENSEMBLE_X), result.witness(ENSEMBLE_X))
     with pytest.raises(ValueError, match="pickled without its data"):
         bare.witness_band(ENSEMBLE_X)
 
 
 def test_two_variables_have_no_witness():
-    result = independence_test(ENSEMBLE_X[:, 0], ENSEMBLE_X[:, 1], estimator=["kme", "skmse"], **ENSEMBLE_FEW)
+    result = independence_test(
+        ENSEMBLE_X[:, 0], ENSEMBLE_X[:, 1], estimator=["kme", "skmse"], **ENSEMBLE_FEW
+    )
     for ask in (result.witness_band, result.contributions, result.plot_witness):
         with pytest.raises(AttributeError, match="an independence test has none"):
             ask()
-    missing = two_sample_test([1.0, np.nan], [2.0, 3.0], estimator=["kme", "skmse"], nan_policy="propagate")
+    missing = two_sample_test(
+        [1.0, np.nan], [2.0, 3.0], estimator=["kme", "skmse"], nan_policy="propagate"
+    )
     with pytest.raises(ValueError, match="missing values"):
         missing.witness_band()
 
@@ -170,7 +203,9 @@ def test_two_variables_have_no_witness():
 # --- names of samples: what users call them is what results, effects, pictures, notes and errors call them ---
 
 NAMED_RNG = np.random.default_rng(0)
-A, B = (pd.DataFrame(NAMED_RNG.normal(shift, 1.0, (40, 2)), columns=["a", "b"]) for shift in (0.0, 0.5))
+A, B = (
+    pd.DataFrame(NAMED_RNG.normal(shift, 1.0, (40, 2)), columns=["a", "b"]) for shift in (0.0, 0.5)
+)
 HOLES = A.mask(A["a"] == A["a"].iloc[0])
 SITES = pd.DataFrame({"site": NAMED_RNG.choice(["north", "south"], 40)})
 HALF = (np.full(40, 0.5), np.full(40, 0.5))
@@ -196,7 +231,10 @@ ROUTES = {
 @pytest.mark.parametrize("route", ROUTES)
 def test_samples_are_called_what_the_user_calls_them(route):
     x, y, given = ROUTES[route]
-    named, plain = two_sample_test(x, y, **given, **NAMED), two_sample_test(x, y, **given, **{**NAMED, "names": None})
+    named, plain = (
+        two_sample_test(x, y, **given, **NAMED),
+        two_sample_test(x, y, **given, **{**NAMED, "names": None}),
+    )
     assert named.names == ("before", "after") and plain.names == ()
     np.testing.assert_equal((named.pvalue, named.statistic), (plain.pvalue, plain.statistic))
     words = " ".join((str(named.summary()), *named.notes)).split()

@@ -47,13 +47,20 @@ def losses(result, **where):
 def made(table):
     """A result of given losses: {label: losses}, the first that of the plain average."""
     kernel = repr(Gaussian())
-    rows = [(5, 2, i, kernel, label, x, 0.5) for label, values in table.items() for i, x in enumerate(values)]
+    rows = [
+        (5, 2, i, kernel, label, x, 0.5)
+        for label, values in table.items()
+        for i, x in enumerate(values)
+    ]
     study = {"design": RandomMixture(), "kernels": {"gaussian": Gaussian()}, "seed": 0}
     return RiskStudyResult.from_rows(rows, estimators={label: KME() for label in table}, **study)
 
 
 def streams(n, d, trial, seed=0):
-    return [np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(n, d, trial, s))) for s in range(2)]
+    return [
+        np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(n, d, trial, s)))
+        for s in range(2)
+    ]
 
 
 def test_a_loss_is_that_of_the_estimate_on_the_streams_of_its_trial():
@@ -74,16 +81,29 @@ def test_a_loss_is_that_of_the_estimate_on_the_streams_of_its_trial():
 
 @pytest.mark.ci
 def test_what_else_is_in_a_study_and_workers_change_nothing():
-    options = {"estimators": ["fkmse", "skmse"], "kernels": ["linear", "gaussian"], "n": [6, 9], "d": [3, 2]}
+    options = {
+        "estimators": ["fkmse", "skmse"],
+        "kernels": ["linear", "gaussian"],
+        "n": [6, 9],
+        "d": [3, 2],
+    }
     many, two = run(**options, oracle=False), run(**options, oracle=False, workers=2)
     assert many.to_csv() == two.to_csv() and list(many.estimators) == ["kme", "fkmse", "skmse"]
     alone = run()
-    assert losses(many, estimator="skmse", kernel="gaussian", n=6, d=2) == losses(alone, estimator="skmse")
+    assert losses(many, estimator="skmse", kernel="gaussian", n=6, d=2) == losses(
+        alone, estimator="skmse"
+    )
     assert len(set(losses(many, estimator="kme"))) == 6 * 2 * 4
-    assert not set(losses(run(rng=1))) & set(losses(alone)) and list(alone.estimators) == ["kme", "skmse", "oracle"]
+    assert not set(losses(run(rng=1))) & set(losses(alone)) and list(alone.estimators) == [
+        "kme",
+        "skmse",
+        "oracle",
+    ]
     large = {**FEW, "n": 2050, "d": 1, "n_trials": 1, "oracle": False}  # medians of random pairs
     alone, both = (
-        risk_study(RandomMixture(diagonal=True), "kme", kernels, **large).losses.set_index("kernel")["loss"]
+        risk_study(RandomMixture(diagonal=True), "kme", kernels, **large).losses.set_index(
+            "kernel"
+        )["loss"]
         for kernels in ("laplacian", ["gaussian", "laplacian"])
     )
     assert alone.tolist() == both.loc[alone.index].tolist()
@@ -108,7 +128,10 @@ def test_stores_resume_extend_and_refuse_other_studies(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         run(Counted(stop=5), n_trials=8, store=path)
     again = Counted()
-    assert run(again, n_trials=8, store=path).to_csv() == run(Counted(), n_trials=8).to_csv() and again.calls == 1 + 4
+    assert (
+        run(again, n_trials=8, store=path).to_csv() == run(Counted(), n_trials=8).to_csv()
+        and again.calls == 1 + 4
+    )
     for extension, new in (
         ({"n_trials": 9}, 1),
         ({"estimators": ["skmse", "fkmse"]}, 6),
@@ -125,9 +148,15 @@ def test_stores_resume_extend_and_refuse_other_studies(tmp_path):
     other = LAW[0], LAW[1], [np.eye(2)] * 2
     for arguments, difference in (
         ({"rng": 4}, "seed: stored 0, asked 4"),
-        ({"design": RandomMixture()}, r"design: stored NormalMixture\(2 .*\), asked RandomMixture\(\)"),
+        (
+            {"design": RandomMixture()},
+            r"design: stored NormalMixture\(2 .*\), asked RandomMixture\(\)",
+        ),
         ({"design": other}, "design has other values"),
-        ({"estimators": {"skmse": SKMSE(rule="plugin")}}, r"estimator 'skmse': stored SKMSE\(\), asked SKMSE\(rule="),
+        (
+            {"estimators": {"skmse": SKMSE(rule="plugin")}},
+            r"estimator 'skmse': stored SKMSE\(\), asked SKMSE\(rule=",
+        ),
     ):
         with pytest.raises(ValueError, match=f"fixed.sqlite is of another study: {difference}"):
             run(store=fixed, **{"design": LAW, **arguments})
@@ -144,7 +173,8 @@ def test_merged_shards_are_the_whole_study(tmp_path):
     with closing(sqlite3.connect(shards[1])) as connection, connection:
         connection.execute("UPDATE trials SET loss = 0.25 WHERE trial = 3 AND estimator = 'kme'")
     with pytest.raises(
-        ValueError, match=r"loss 0.25, stored .*, for n=6, d=2, trial=3, kernel=Gaussian\(.*\), estimator=kme"
+        ValueError,
+        match=r"loss 0.25, stored .*, for n=6, d=2, trial=3, kernel=Gaussian\(.*\), estimator=kme",
     ):
         merge(path, *shards)
 
@@ -157,22 +187,34 @@ RESULT = made({"kme": BASE, "closer": CLOSER, "same": BASE})
 
 def test_means_improvements_and_their_intervals():
     row = RESULT.table.set_index("estimator").loc["closer"]
-    assert row["loss"] == pytest.approx(CLOSER.mean()) and (row["trials"], row["seconds"]) == (40, 0.5)
-    assert (row["low"], row["high"]) == pytest.approx(tuple(ttest_1samp(CLOSER, 0.0).confidence_interval(0.95)))
+    assert row["loss"] == pytest.approx(CLOSER.mean()) and (row["trials"], row["seconds"]) == (
+        40,
+        0.5,
+    )
+    assert (row["low"], row["high"]) == pytest.approx(
+        tuple(ttest_1samp(CLOSER, 0.0).confidence_interval(0.95))
+    )
     saved, error = naive.improvement(CLOSER, BASE)  # by the jackknife, up to terms of order 1/n
     assert row["improvement"] == pytest.approx(saved)
     reach = t.ppf(0.975, 39) * error
-    assert (row["improvement_low"], row["improvement_high"]) == pytest.approx((saved - reach, saved + reach), rel=0.02)
+    assert (row["improvement_low"], row["improvement_high"]) == pytest.approx(
+        (saved - reach, saved + reach), rel=0.02
+    )
     for label in ("kme", "same"):
         row = RESULT.table.set_index("estimator").loc[label]
         np.testing.assert_allclose(
-            row[["improvement", "improvement_low", "improvement_high"]].astype(float), 0.0, atol=1e-12
+            row[["improvement", "improvement_low", "improvement_high"]].astype(float),
+            0.0,
+            atol=1e-12,
         )
         compared = RESULT.difference(label, "kme").iloc[0]
         assert (compared["difference"], compared["pvalue"], compared["better"]) == (0.0, 1.0, 0.0)
     assert np.isnan(improvement(np.ones(3), np.zeros(3))).all()
     single = run(n_trials=1)
-    assert single.table[["error", "low", "improvement_high"]].isna().to_numpy().all() and "nan" not in single.summary()
+    assert (
+        single.table[["error", "low", "improvement_high"]].isna().to_numpy().all()
+        and "nan" not in single.summary()
+    )
 
 
 @pytest.mark.ci
@@ -189,11 +231,16 @@ def test_comparisons_are_paired_t_tests():
     many = run(estimators=["skmse", "fkmse"], n=[5, 8], n_trials=12)
     table = many.difference("fkmse", "skmse")
     for row in table.itertuples():
-        a, b = (np.array(losses(many, estimator=label, n=row.n, d=row.d)) for label in ("fkmse", "skmse"))
+        a, b = (
+            np.array(losses(many, estimator=label, n=row.n, d=row.d))
+            for label in ("fkmse", "skmse")
+        )
         paired = ttest_rel(a, b)
         assert row.pvalue == pytest.approx(paired.pvalue)
         assert (row.low, row.high) == pytest.approx(tuple(paired.confidence_interval(0.95)))
-        assert (row.loss_a, row.loss_b, row.better) == pytest.approx((a.mean(), b.mean(), (a < b).mean()))
+        assert (row.loss_a, row.loss_b, row.better) == pytest.approx(
+            (a.mean(), b.mean(), (a < b).mean())
+        )
         assert row.improvement == pytest.approx(naive.improvement(a, b)[0])
     np.testing.assert_allclose(table["p_holm"], multipletests(table["pvalue"], method="holm")[1])
 
@@ -207,15 +254,21 @@ def test_the_oracle_saves_most_among_simple_shrinkage():
 
 
 def test_designs():
-    drawn = [RandomMixture(wishart_scale=3.0).draw(np.random.default_rng(i), 30) for i in range(200)]
+    drawn = [
+        RandomMixture(wishart_scale=3.0).draw(np.random.default_rng(i), 30) for i in range(200)
+    ]
     np.testing.assert_array_equal(drawn[0].weights, [0.05, 0.3, 0.4, 0.25])
     traces = [np.trace(covariance) for mixture in drawn for covariance in mixture.covariances]
     assert np.mean(traces) / 30 == pytest.approx(21.2, rel=0.01)
     means = np.concatenate([mixture.means.ravel() for mixture in drawn])
     assert np.abs(means).max() < 10.0 and means.var() == pytest.approx(100.0 / 3.0, rel=0.02)
-    whole, diagonal = (RandomMixture(diagonal=flag).draw(np.random.default_rng(1), 4) for flag in (False, True))
+    whole, diagonal = (
+        RandomMixture(diagonal=flag).draw(np.random.default_rng(1), 4) for flag in (False, True)
+    )
     np.testing.assert_array_equal(diagonal.covariances, whole.covariances * np.eye(4))
-    first, second = (RandomMixture(mixture_seed=4).draw(np.random.default_rng(i), 3) for i in range(2))
+    first, second = (
+        RandomMixture(mixture_seed=4).draw(np.random.default_rng(i), 3) for i in range(2)
+    )
     np.testing.assert_array_equal(first.covariances, second.covariances)
     value = NormalMixture(*LAW)
     same = [run(design).to_csv() for design in (LAW, list(LAW), value, lambda rng, d: LAW)]
@@ -229,14 +282,21 @@ def test_designs():
 
 def test_reports_hold_the_same_numbers(tmp_path):
     result = run(estimators={"a|b": SKMSE()}, kernels=["gaussian", "linear"], n=[5, 6])
-    assert result.to_csv(tmp_path / "t.csv") is None and (tmp_path / "t.csv").read_text() == result.to_csv()
+    assert (
+        result.to_csv(tmp_path / "t.csv") is None
+        and (tmp_path / "t.csv").read_text() == result.to_csv()
+    )
     summary = result.summary()
     assert all(
         f"{row.loss:.4g}" in summary and f"[{row.low:.4g}, {row.high:.4g}]" in summary
         for row in result.table.itertuples()
     )
-    assert "Design:        RandomMixture()" in summary and "6 per n and d, paired; seed 0" in summary
-    assert repr(result).startswith("RiskStudyResult(RandomMixture(), estimators=['kme', 'a|b', 'oracle'], kernels=['g")
+    assert (
+        "Design:        RandomMixture()" in summary and "6 per n and d, paired; seed 0" in summary
+    )
+    assert repr(result).startswith(
+        "RiskStudyResult(RandomMixture(), estimators=['kme', 'a|b', 'oracle'], kernels=['g"
+    )
     ax = run(estimators=["skmse", "fkmse"], n=[5, 8], d=[2, 3]).plot(Figure().subplots(), d=3)
     assert ax.get_title() == "gaussian kernel, d = 3, 6 data sets; bands: 95% intervals"
     assert {line.get_label() for line in ax.get_lines()} >= {"skmse", "fkmse", "oracle"}
@@ -256,7 +316,9 @@ def test_a_path_is_a_study_of_fixed_amounts():
         path = loss_path(name, amounts, n=6, d=2, **FEW)
         assert path.parameter == parameter and path.table["amount"].tolist() == amounts
         if kind is not None:
-            alone = run(estimators={"it": kind(**{parameter: amounts[1]})}).table.set_index("estimator")
+            alone = run(estimators={"it": kind(**{parameter: amounts[1]})}).table.set_index(
+                "estimator"
+            )
             assert path.table["loss"][1] == alone.loc["it", "loss"]
         assert path.best == amounts[int(np.argmin(path.table["loss"]))]
         assert list(path.references.index) == ["kme", "oracle"]
@@ -269,9 +331,14 @@ def test_noise_by_coordinate_goes_by_multiples():
     for trial in range(6):
         first, second = streams(6, 2, trial)
         mixture = RandomMixture().draw(first, 2)
-        points, law = mixture.sample(second, 6), (mixture.weights, mixture.means, mixture.covariances)
+        points, law = (
+            mixture.sample(second, 6),
+            (mixture.weights, mixture.means, mixture.covariances),
+        )
         width = naive.median_width(points)
-        expected += [naive.smoothed_loss(points, (2.0 * a, 0.5 * a), width, law) / 6 for a in amounts]
+        expected += [
+            naive.smoothed_loss(points, (2.0 * a, 0.5 * a), width, law) / 6 for a in amounts
+        ]
     np.testing.assert_allclose(path.table["loss"], expected, rtol=1e-9)
     assert path.parameter == "multiple" and np.ptp(expected) > 1e-3 * expected[0]
 

@@ -177,7 +177,9 @@ TESTS = {
     ),
     "pooled": (
         SQUARED,
-        lambda form: k_sample_test(X, Y, THIRD, bandwidth=1.0, form=form, comparison="pooled", **OPTIONS),
+        lambda form: k_sample_test(
+            X, Y, THIRD, bandwidth=1.0, form=form, comparison="pooled", **OPTIONS
+        ),
         lambda form, rows: samples(form, X, Y, THIRD, comparison="pooled"),
     ),
     "columns": (
@@ -187,7 +189,9 @@ TESTS = {
     ),
     "columns by coordinates": (
         OF_SAMPLES,
-        lambda form: two_sample_test_columns(X, Y, bandwidth=1.0, form=form, gram="factor", **OPTIONS),
+        lambda form: two_sample_test_columns(
+            X, Y, bandwidth=1.0, form=form, gram="factor", **OPTIONS
+        ),
         lambda form, rows: [samples(form, X[:, [j]], Y[:, [j]]) for j in (0, 1)],
     ),
     "symmetry": (
@@ -197,8 +201,12 @@ TESTS = {
     ),
     "covariates, strata": (
         OF_SAMPLES,
-        lambda form: two_sample_test(X, Y, covariates=(SITE, STRATA), bandwidth=1.0, form=form, **OPTIONS),
-        lambda form, rows: samples(form, *np.split(naive_given.centred(np.vstack([X, Y]), CODES), [8])),
+        lambda form: two_sample_test(
+            X, Y, covariates=(SITE, STRATA), bandwidth=1.0, form=form, **OPTIONS
+        ),
+        lambda form, rows: samples(
+            form, *np.split(naive_given.centred(np.vstack([X, Y]), CODES), [8])
+        ),
     ),
     "covariates, propensity": (
         OF_SAMPLES,
@@ -217,37 +225,60 @@ TESTS = {
     "covariates, residuals": (
         SQUARED,
         lambda form: two_sample_test(
-            LONG[0, :30], LONG[1, :30], covariates=(LONG[0, 30:60], LONG[1, 30:60]), form=form, **OPTIONS
+            LONG[0, :30],
+            LONG[1, :30],
+            covariates=(LONG[0, 30:60], LONG[1, 30:60]),
+            form=form,
+            **OPTIONS,
         ),
         None,
     ),
     "independence": (
         OF_PAIRS,
-        lambda form: independence_test(U, V, form=form, **OPTIONS, **({} if form == "xi" else WIDE)),
+        lambda form: independence_test(
+            U, V, form=form, **OPTIONS, **({} if form == "xi" else WIDE)
+        ),
         lambda form, rows: pairs(form, U, V),
     ),
     "matrix": (
         OF_PAIRS,
         lambda form: independence_matrix(
-            np.hstack([U, V, Z[:, :1]]), form=form, **OPTIONS, **({} if form == "xi" else {"bandwidth_x": 1.0})
+            np.hstack([U, V, Z[:, :1]]),
+            form=form,
+            **OPTIONS,
+            **({} if form == "xi" else {"bandwidth_x": 1.0}),
         ),
-        lambda form, rows: [pairs(form, *pair) for pair in itertools.combinations((U, V, Z[:, :1]), 2)],
+        lambda form, rows: [
+            pairs(form, *pair) for pair in itertools.combinations((U, V, Z[:, :1]), 2)
+        ],
     ),
     "given, strata": (
         SQUARED,
-        lambda form: independence_test(U, V, given=list("abbabaabba"), form=form, **OPTIONS, **WIDE),
-        lambda form, rows: naive_given.hsic(*(gaussian(naive_given.centred(x, list("abbabaabba"))) for x in (U, V))),
+        lambda form: independence_test(
+            U, V, given=list("abbabaabba"), form=form, **OPTIONS, **WIDE
+        ),
+        lambda form, rows: naive_given.hsic(
+            *(gaussian(naive_given.centred(x, list("abbabaabba"))) for x in (U, V))
+        ),
     ),
     "given, local": (
         SQUARED,
         lambda form: independence_test(
-            LONG[0], LONG[1], given=np.arange(64.0), given_method="local", form=form, **OPTIONS, **WIDE
+            LONG[0],
+            LONG[1],
+            given=np.arange(64.0),
+            given_method="local",
+            form=form,
+            **OPTIONS,
+            **WIDE,
         ),
         lambda form, rows: naive_given.hsic(*map(gaussian, rows)),
     ),
     "given, residuals": (
         SQUARED,
-        lambda form: independence_test(LONG[0], LONG[1], given=np.arange(64.0), form=form, **OPTIONS),
+        lambda form: independence_test(
+            LONG[0], LONG[1], given=np.arange(64.0), form=form, **OPTIONS
+        ),
         None,
     ),
     "given, copies": (
@@ -262,7 +293,9 @@ TESTS = {
     ),
     "change": (
         ("unbiased",),
-        lambda form: change_point_test(V, bandwidth=1.0, trim=0.2, form=form, confidence=None, **OPTIONS),
+        lambda form: change_point_test(
+            V, bandwidth=1.0, trim=0.2, form=form, confidence=None, **OPTIONS
+        ),
         lambda form, rows: naive_change.largest(gaussian(V), 2, "single", {})[0],
     ),
     "batches of samples": (
@@ -272,7 +305,9 @@ TESTS = {
     ),
     "batches, pooled": (
         SQUARED,
-        lambda form: k_sample_test(Batches(X), Y, THIRD, kernel="linear", comparison="pooled", form=form, **OPTIONS),
+        lambda form: k_sample_test(
+            Batches(X), Y, THIRD, kernel="linear", comparison="pooled", form=form, **OPTIONS
+        ),
         lambda form, rows: samples(form, X, Y, THIRD, comparison="pooled", gram=linear),
     ),
     "batches of columns": (
@@ -283,7 +318,12 @@ TESTS = {
     "batches of pairs": (
         ("biased", "unbiased"),
         lambda form: independence_test(
-            Batches(LONG[0]), Batches(LONG[1]), form=form, kernel_x=Linear(), kernel_y=Linear(), **OPTIONS
+            Batches(LONG[0]),
+            Batches(LONG[1]),
+            form=form,
+            kernel_x=Linear(),
+            kernel_y=Linear(),
+            **OPTIONS,
         ),
         lambda form, rows: pairs(form, *LONG, gram=linear),
     ),
@@ -335,17 +375,25 @@ def test_every_form_that_the_table_lists_is_one():
 def test_a_normalized_distance_on_all_splits():
     rows = np.vstack([X[:4], Y[:4]])
     splits = [list(part) for part in itertools.combinations(range(8), 4)]
-    values = np.array([samples("welch", rows[part], np.delete(rows, part, axis=0)) for part in splits])
+    values = np.array(
+        [samples("welch", rows[part], np.delete(rows, part, axis=0)) for part in splits]
+    )
     for gram in ("dense", "factor"):
-        result = two_sample_test(X[:4], Y[:4], bandwidth=1.0, form="welch", gram=gram, n_resamples=np.inf, alpha=0.5)
-        assert result.exact and result.n_resamples == 35  # half of them: exchanging the samples changes nothing
+        result = two_sample_test(
+            X[:4], Y[:4], bandwidth=1.0, form="welch", gram=gram, n_resamples=np.inf, alpha=0.5
+        )
+        assert (
+            result.exact and result.n_resamples == 35
+        )  # half of them: exchanging the samples changes nothing
         assert result.pvalue == pytest.approx(np.mean(values >= values[0] - 1e-10))
         assert " welch" in str(result.summary())
 
 
 @pytest.mark.parametrize("estimator", ["skmse", "fkmse", "landweber", "mkme"])
 def test_a_normalized_distance_of_other_estimates(estimator):
-    plain, without, result = (two_sample_test(X, Y, estimator=estimator, form=form, **OPTIONS) for form in OF_SAMPLES)
+    plain, without, result = (
+        two_sample_test(X, Y, estimator=estimator, form=form, **OPTIONS) for form in OF_SAMPLES
+    )
     for value, biased, unbiased in zip(
         [result.statistic, *result.null_distribution],
         [plain.statistic, *plain.null_distribution],
@@ -356,7 +404,9 @@ def test_a_normalized_distance_of_other_estimates(estimator):
 
 
 def test_a_normalized_distance_needs_features_that_stay():
-    with pytest.raises(ValueError, match=r"form='welch' is not available with MMKME.*tuning='pooled'"):
+    with pytest.raises(
+        ValueError, match=r"form='welch' is not available with MMKME.*tuning='pooled'"
+    ):
         two_sample_test(X, Y, estimator=MMKME(tuning="sample"), form="welch", **OPTIONS)
 
 
@@ -366,11 +416,18 @@ def test_a_statistic_without_kernel_and_estimator():
     orders = list(itertools.permutations(range(5)))
     values = [chatterjee(x[:, 0].tolist(), y[list(order), 0].tolist()) for order in orders]
     assert result.exact and result.pvalue == np.mean(np.array(values) >= values[0] - 1e-12)
-    assert (result.estimator, result.kernel, result.bandwidth, result.estimates) == (None, None, None, ())
+    assert (result.estimator, result.kernel, result.bandwidth, result.estimates) == (
+        None,
+        None,
+        None,
+        (),
+    )
     shown = str(result.summary())
     assert "xi" in shown and "Estimator:" not in shown and "Bandwidth" not in shown
     assert result.to_dict()["form"] == "xi" and repr(result).endswith(")")
-    with pytest.raises(ValueError, match=r"form='xi' has no kernel features, so no effect size.*use form='auto'"):
+    with pytest.raises(
+        ValueError, match=r"form='xi' has no kernel features, so no effect size.*use form='auto'"
+    ):
         result.effect()
 
 
@@ -384,7 +441,9 @@ def test_a_statistic_without_kernel_and_estimator():
     ],
 )
 def test_a_kernel_or_an_estimator_of_a_statistic_without_them_is_refused(options, name):
-    with pytest.raises(ValueError, match=f"form='xi' has no kernel and no estimator; leave out.*{name}"):
+    with pytest.raises(
+        ValueError, match=f"form='xi' has no kernel and no estimator; leave out.*{name}"
+    ):
         independence_test(U, V, form="xi", **OPTIONS, **options)
 
 
@@ -399,7 +458,9 @@ def test_exchanges_of_equal_samples_count_for_a_statistic_that_sees_them(monkeyp
     x, y = X[:4, :1], Y[:4, :1]
     values = np.vstack([x, y])[:, 0]
     splits = [list(part) for part in itertools.combinations(range(8), 4)]
-    differences = np.array([values[part].mean() - np.delete(values, part).mean() for part in splits])
+    differences = np.array(
+        [values[part].mean() - np.delete(values, part).mean() for part in splits]
+    )
     options = {"form": "difference", "n_resamples": np.inf, "alpha": 0.5}
     for first, second, sign in ((x, y, 1.0), (y, x, -1.0)):
         result = two_sample_test(first, second, **options)
@@ -410,6 +471,11 @@ def test_exchanges_of_equal_samples_count_for_a_statistic_that_sees_them(monkeyp
     assert two_sample_test(x, y, paired=True, **(options | {"form": "auto"})).n_resamples == 8
     many = two_sample_test_columns(X[:4], Y[:4], **options)
     assert many.n_resamples == 70 and many.pvalues[0] == two_sample_test(x, y, **options).pvalue
-    for refused in (result.effect, result.witness_band, result.contributions, lambda: result.witness([[0.0]])):
+    for refused in (
+        result.effect,
+        result.witness_band,
+        result.contributions,
+        lambda: result.witness([[0.0]]),
+    ):
         with pytest.raises(ValueError, match="form='difference' has no kernel features"):
             refused()

@@ -59,7 +59,9 @@ def test_a_wide_gaussian_kernel_is_a_linear_one(form, width):
     for kernel, rows in ((Gaussian(width), 12), (Gaussian((width, width)), 12)):
         wide = two(X[:rows], Y[:rows], kernel=kernel, form=form)
         assert wide.pvalue == linear.pvalue and not lost(wide)
-        np.testing.assert_allclose(wide.null_distribution * width**2, linear.null_distribution, rtol=1e-5, atol=1e-5)
+        np.testing.assert_allclose(
+            wide.null_distribution * width**2, linear.null_distribution, rtol=1e-5, atol=1e-5
+        )
 
 
 @pytest.mark.parametrize("estimator", ["kme", "skmse", FKMSE(lam=1e-12), MKME()], ids=repr)
@@ -70,7 +72,9 @@ def test_independence_with_wide_kernels(estimator):
     if estimator == "kme":
         linear = independence_test(x, y, kernel_x=Linear(), kernel_y=Linear(), **QUICK)
         assert result.pvalue == linear.pvalue
-        np.testing.assert_allclose(result.null_distribution * 1e20, linear.null_distribution, rtol=1e-6, atol=1e-6)
+        np.testing.assert_allclose(
+            result.null_distribution * 1e20, linear.null_distribution, rtol=1e-6, atol=1e-6
+        )
     assert not lost(result)
 
 
@@ -84,7 +88,9 @@ def test_ties_are_ties_wherever_the_data_start(start):
     )
     assert rounded.pvalue == whole.pvalue
     whole, rounded = (
-        independence_test(values[:6], values[2:] ** 0, kernel_x=Linear(), kernel_y=Linear(), n_resamples=np.inf)
+        independence_test(
+            values[:6], values[2:] ** 0, kernel_x=Linear(), kernel_y=Linear(), n_resamples=np.inf
+        )
         for values in (tenths, tenths / 10.0 + start)
     )
     assert rounded.pvalue == whole.pvalue == 1.0
@@ -98,7 +104,10 @@ def test_ties_are_ties_for_wide_kernels(width):
     again = independence_test(x[::-1], y[::-1], bandwidth_x=width, bandwidth_y=width, **options)
     assert wide.pvalue == again.pvalue
     if width >= 1e6:
-        assert wide.pvalue == independence_test(x, y, kernel_x=Linear(), kernel_y=Linear(), **options).pvalue
+        assert (
+            wide.pvalue
+            == independence_test(x, y, kernel_x=Linear(), kernel_y=Linear(), **options).pvalue
+        )
 
 
 def gram_of(kernel, points, by_coordinates=True, gram="auto"):
@@ -106,7 +115,9 @@ def gram_of(kernel, points, by_coordinates=True, gram="auto"):
     return cache(kernel, points, Request(by_coordinates=by_coordinates))
 
 
-@pytest.mark.parametrize("kernel", [Linear(), Gaussian(1.5), Gaussian(1e5), Laplacian(1e5), Polynomial(2)], ids=repr)
+@pytest.mark.parametrize(
+    "kernel", [Linear(), Gaussian(1.5), Gaussian(1e5), Laplacian(1e5), Polynomial(2)], ids=repr
+)
 @pytest.mark.parametrize("by_coordinates", [True, False])
 def test_centred_features(kernel, by_coordinates):
     matrix = kernel(X)
@@ -148,7 +159,10 @@ def test_what_shrinks_a_long_mean_says_that_the_rest_is_lost(estimator):
     if callable(estimator):
         near, far = (two(X, Y, estimator=estimator, bandwidth=width) for width in (2.0, 1e6))
     else:
-        near, far = (two(X + start, Y + start, estimator=estimator, kernel=Linear()) for start in (0.0, START))
+        near, far = (
+            two(X + start, Y + start, estimator=estimator, kernel=Linear())
+            for start in (0.0, START)
+        )
     assert not lost(near) and lost(far)
     assert far.pvalue > near.pvalue
     assert "Center the columns" in " ".join(str(far.summary()).split())
@@ -157,12 +171,18 @@ def test_what_shrinks_a_long_mean_says_that_the_rest_is_lost(estimator):
 def test_every_kind_of_test_says_so():
     for run in (
         lambda start: two(X + start, Y + start, kernel=Polynomial(2), estimator="fkmse"),
-        lambda start: k_sample_test(X + start, Y + start, Z + start, kernel=Linear(), estimator="fkmse", **QUICK),
+        lambda start: k_sample_test(
+            X + start, Y + start, Z + start, kernel=Linear(), estimator="fkmse", **QUICK
+        ),
         lambda start: independence_test(X + 100 * start, Y, kernel_x=Polynomial(2), **QUICK),
         lambda start: two(X + start, Y + start, estimator=["skmse", "fkmse"], kernel=Linear()),
-        lambda start: two_sample_test_columns(X + start, Y + start, kernel=Linear(), estimator="fkmse", **QUICK),
+        lambda start: two_sample_test_columns(
+            X + start, Y + start, kernel=Linear(), estimator="fkmse", **QUICK
+        ),
         lambda start: independence_matrix(X + 100 * start, Y, kernel_x=Polynomial(2), **QUICK),
-        lambda start: permutation_test(lambda labels: 1e6 * start + X[labels == 0].mean(), (6, 6), **QUICK),
+        lambda start: permutation_test(
+            lambda labels: 1e6 * start + X[labels == 0].mean(), (6, 6), **QUICK
+        ),
     ):
         assert not lost(run(0.0)) and lost(run(START))
 
@@ -178,7 +198,11 @@ def test_nothing_changes():
         two_sample_test(Z_100[:9], Z_100[9:17], bandwidth=1e200, **FEW),
         permutation_test(lambda labels: 1.0, 6, **FEW),
     ):
-        assert result.pvalue == 1.0 and CONSTANT in result.notes and not any(LOST in note for note in result.notes)
+        assert (
+            result.pvalue == 1.0
+            and CONSTANT in result.notes
+            and not any(LOST in note for note in result.notes)
+        )
     assert CONSTANT not in independence_test(Z_100[:, 0], Z_100[:, 1], **FEW).notes
 
 
@@ -186,15 +210,22 @@ def test_nothing_changes():
 def test_what_stays_within_blocks_and_pairs_is_not_lost_in_rounding(estimator):
     site, labels = np.repeat([0.0, 1.0, 2.3, 3.7], 10), np.repeat(list("abcd"), 10)
     again = {"estimator": estimator, **FEW}
-    sites, other = pd.DataFrame({"site": site, "x": Z_100[:40, 0]}), pd.DataFrame({"site": site, "x": Z_100[40:80, 0]})
+    sites, other = (
+        pd.DataFrame({"site": site, "x": Z_100[:40, 0]}),
+        pd.DataFrame({"site": site, "x": Z_100[40:80, 0]}),
+    )
     for how in ({"blocks": (labels, labels)}, {"paired": True}):
         result = two_sample_test(site, site, **how, **again)
         assert result.pvalue == 1.0 and CONSTANT in result.notes and LOST not in result.notes
         columns = two_sample_test_columns(sites, other, **how, **again)
-        assert columns.pvalues[0] == 1.0 and f"column 'site' of X and Y: {CONSTANT}" in columns.notes
+        assert (
+            columns.pvalues[0] == 1.0 and f"column 'site' of X and Y: {CONSTANT}" in columns.notes
+        )
         assert not any(LOST in note for note in columns.notes)
     result = independence_test(site, Z_100[:40, 0], blocks=labels, **again)
-    assert (SHRUNK if estimator == "skmse" else CONSTANT) in result.notes and LOST not in result.notes
+    assert (
+        SHRUNK if estimator == "skmse" else CONSTANT
+    ) in result.notes and LOST not in result.notes
 
 
 @pytest.mark.parametrize("estimator", ["skmse", ["skmse", "fkmse"]])
@@ -214,6 +245,10 @@ def test_rows_in_both_samples():
     )
     assert shared(compare(pd.DataFrame(Z_100[:60]), pd.DataFrame(Z_100[40:]), **FEW))
     assert not shared(two_sample_test(Z_100[:50], Z_100[50:], **FEW))
-    assert not shared(two_sample_test(Z_100[:80], Z_100[:80], paired=True, **FEW))  # pairs that did not change
+    assert not shared(
+        two_sample_test(Z_100[:80], Z_100[:80], paired=True, **FEW)
+    )  # pairs that did not change
     counts = DRAWS.poisson(3.0, size=(2, 60))
-    assert not shared(two_sample_test(*counts, **FEW))  # equal by chance, as others are within each sample
+    assert not shared(
+        two_sample_test(*counts, **FEW)
+    )  # equal by chance, as others are within each sample

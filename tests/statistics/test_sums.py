@@ -48,7 +48,10 @@ LITTLE = 2e4  # bytes, less than any of the matrices takes
 def test_block_sums_are_those_of_the_definition(sizes, monkeypatch):
     rng = np.random.default_rng(0)
     z = np.asfortranarray(rng.normal(size=(sum(sizes), 300)))
-    ones, labels = z / np.linalg.norm(z, axis=1, keepdims=True), np.repeat(np.arange(len(sizes)), sizes)
+    ones, labels = (
+        z / np.linalg.norm(z, axis=1, keepdims=True),
+        np.repeat(np.arange(len(sizes)), sizes),
+    )
     labels = np.stack([rng.permutation(labels) for _ in range(20)]).astype(np.uint16)
     member = np.stack([labels == part for part in range(len(sizes))], axis=1).astype(float)
     for copied in (2**23, 0):  # bytes
@@ -57,11 +60,15 @@ def test_block_sums_are_those_of_the_definition(sizes, monkeypatch):
             KernelFeatures(Gaussian(3.0), z[:, :2], "dense"),
             KernelFeatures(Gaussian(3.0), z[:, :2], "tiles"),
             KernelFeatures(Linear(), z, values=z),
-            KernelFeatures(Gaussian(1.0), ones, "factor", values=ones),  # squared norms that are all the same
+            KernelFeatures(
+                Gaussian(1.0), ones, "factor", values=ones
+            ),  # squared norms that are all the same
         ):
             gram = features.gram
             blocks, traces = sums.block_sums(features, sizes)(labels)
-            np.testing.assert_allclose(blocks, member @ gram @ member.transpose(0, 2, 1), rtol=1e-9, atol=1e-7)
+            np.testing.assert_allclose(
+                blocks, member @ gram @ member.transpose(0, 2, 1), rtol=1e-9, atol=1e-7
+            )
             np.testing.assert_allclose(traces, member @ np.diagonal(gram), rtol=1e-12)
 
 
@@ -75,7 +82,9 @@ def test_pairing_sums(n, integers):
     pairing_sums(x, y, permutations, out)
     products = [x * y[np.ix_(pi, pi)] for pi in permutations]
     expected = [(product.sum(), np.trace(product)) for product in products]
-    np.testing.assert_allclose(out, expected, rtol=0, atol=1e-14 * np.linalg.norm(x) * np.linalg.norm(y))
+    np.testing.assert_allclose(
+        out, expected, rtol=0, atol=1e-14 * np.linalg.norm(x) * np.linalg.norm(y)
+    )
     for part in (slice(0, 1), slice(1, 5)):
         pairing_sums(x, y, permutations[part], cut[part])
     np.testing.assert_array_equal(cut, out)
@@ -110,13 +119,18 @@ def test_tiles_give_the_answers_of_the_whole_matrix(small, name):
         whole = call(**how)
         tiled = [call(max_memory=LITTLE, workers=workers, **how) for workers in (1, 2, 3)]
         assert (whole.route, tiled[0].route, tiled[0].pvalue) == ("dense", "tiles", whole.pvalue)
-        np.testing.assert_allclose(tiled[0].null_distribution, whole.null_distribution, rtol=1e-10, atol=1e-12)
+        np.testing.assert_allclose(
+            tiled[0].null_distribution, whole.null_distribution, rtol=1e-10, atol=1e-12
+        )
         assert len({result.null_distribution.tobytes() for result in tiled}) == 1
 
 
 def test_early_stopping_goes_by_tiles(small):
     how = {"gram": "dense", "rng": 0, "stopping": "besag-clifford"}
-    assert two_sample_test(X, Y, max_memory=LITTLE, **how).pvalue == two_sample_test(X, Y, **how).pvalue
+    assert (
+        two_sample_test(X, Y, max_memory=LITTLE, **how).pvalue
+        == two_sample_test(X, Y, **how).pvalue
+    )
 
 
 def test_auto_takes_tiles_unless_they_take_hours(small, monkeypatch):
@@ -144,23 +158,33 @@ def test_signs_are_all_there_are():
         statistics = sign_statistic(estimator, Features(gram))(rows)[:, 0]
         turned = [gram * np.outer(row, row) for row in rows]
         weights = [5 * estimator.weights(matrix) for matrix in turned]
-        expected = [naive_given.signed(gram, row * each) for row, each in zip(rows, weights, strict=True)]
+        expected = [
+            naive_given.signed(gram, row * each) for row, each in zip(rows, weights, strict=True)
+        ]
         np.testing.assert_allclose(statistics, expected, atol=1e-10)
 
 
 def test_products_are_those_of_their_gram_matrix():
     rng = np.random.default_rng(0)
-    first, second, third = rng.normal(size=(12, 2)), rng.normal(size=(12, 1)), rng.normal(size=(12, 3))
+    first, second, third = (
+        rng.normal(size=(12, 2)),
+        rng.normal(size=(12, 1)),
+        rng.normal(size=(12, 3)),
+    )
     gram = (first @ first.T) * (second @ second.T)
     few, many = products_of(first, second), products_of(first, second, np.hstack([third, third**2]))
     assert few.by_coordinates and not many.by_coordinates
     np.testing.assert_allclose(few.gram, gram, atol=1e-12)
-    np.testing.assert_allclose(many.gram, gram * (third @ third.T + third**2 @ (third**2).T), atol=1e-12)
+    np.testing.assert_allclose(
+        many.gram, gram * (third @ third.T + third**2 @ (third**2).T), atol=1e-12
+    )
     signs = np.sign(rng.normal(size=(7, 12)))
     for products in (few, many):
         twins = [144 * naive_given.signed(products.gram, row) for row in signs]
         np.testing.assert_allclose(signed_norms(products, signs), twins, atol=1e-9)
-        np.testing.assert_allclose(signed_norms(products, signs[2:3]), signed_norms(products, signs)[2:3], rtol=0.0)
+        np.testing.assert_allclose(
+            signed_norms(products, signs[2:3]), signed_norms(products, signs)[2:3], rtol=0.0
+        )
 
 
 @pytest.mark.parametrize("unit", [np.arange(8), np.array([0, 0, 1, 1, 2, 3, 4, 5])])
@@ -179,13 +203,18 @@ def test_the_smallest_chance_of_several():
     first, second, third = rng.normal(size=(8, 1)), rng.normal(size=(8, 1)), rng.normal(size=(8, 3))
     grams = [first @ first.T, second @ second.T, third @ third.T]
     shares, factors = (4.0, 1.0, 2.0), (1.0, 1.3, 1.1)
-    parts = [Component("", *arguments) for arguments in zip(shares, map(Features, grams), factors, strict=True)]
+    parts = [
+        Component("", *arguments)
+        for arguments in zip(shares, map(Features, grams), factors, strict=True)
+    ]
     parts.append(Component("nothing to see", 1.0, Features(np.zeros((8, 0)), True), 1.0))
     rows = np.array(list(Signs(np.arange(8), symmetric=True).all()))
     combined = Combined(parts, as_estimator("kme"), np.arange(8))
     expected = [naive_given.combined(grams, shares, factors, row) for row in rows]
     np.testing.assert_allclose(combined(rows)[:, 0], expected, atol=1e-9)
-    assert len({int(smallest) for smallest in combined.chances(rows).argmin(axis=1)}) == 3  # each decides somewhere
+    assert (
+        len({int(smallest) for smallest in combined.chances(rows).argmin(axis=1)}) == 3
+    )  # each decides somewhere
 
 
 # --- scans of seeded intervals -------------------------------------------------------------------------------------
@@ -226,7 +255,13 @@ def test_pvalues_are_those_of_the_slow_twin(seed):
     drawn = np.random.default_rng(1).integers(len(orders), size=(200, 499))
     smallest = [smallest_of_lengths(values, values[rows]) for rows in drawn]
     expected = [np.mean(chances <= chances[0] * (1.0 + 1e-9)) for chances in smallest]
-    options = {"bandwidth": 1.0, "trim": 0.0, "blocks": np.arange(16) % 8, "n_resamples": np.inf, "alpha": 0.5}
+    options = {
+        "bandwidth": 1.0,
+        "trim": 0.0,
+        "blocks": np.arange(16) % 8,
+        "n_resamples": np.inf,
+        "alpha": 0.5,
+    }
     for rng in range(4):
         pvalue = change_points(x, rng=rng, confidence=None, n_changes=1, **options).pvalue
         assert min(expected) - 0.01 <= pvalue <= max(expected) + 0.01
@@ -246,7 +281,9 @@ def test_excess(length, number, kind):
     series = np.random.default_rng(number).permutation(length * number).reshape(number, length)
     around = 2.0 * np.pi * np.tile(np.arange(length), number)[:, None] / length
     x, y = np.empty((2, length * number, 2))
-    for z, noise in zip((x, y), np.random.default_rng(length).normal(size=(2, *x.shape)), strict=True):
+    for z, noise in zip(
+        (x, y), np.random.default_rng(length).normal(size=(2, *x.shape)), strict=True
+    ):
         z[series.ravel()] = np.hstack([np.sin(around), np.cos(around)]) + 0.2 * noise
     want = naive(kernels[0](x), kernels[1](y), series)
     assert want > 0.0 or length == 2
@@ -260,15 +297,21 @@ def test_no_shift_changes_it():
     excess = junction_excess(kernels, x, y, whole)
     assert excess > 0.01
     for shift in range(30):
-        assert junction_excess(kernels, x, np.roll(y, shift, axis=0), whole) == pytest.approx(excess, rel=1e-12)
+        assert junction_excess(kernels, x, np.roll(y, shift, axis=0), whole) == pytest.approx(
+            excess, rel=1e-12
+        )
 
 
 def test_long_series_are_trusted_and_short_ones_noted():
     x, y = walks(0, 40)
     assert len(independence_test(x, y, block_length="whole").notes) == 1
     assert "test differences" in independence_test(x, y, block_length="whole").notes[0]
-    assert independence_test(np.diff(x, axis=0), np.diff(y, axis=0), block_length="whole").notes == ()
-    assert not any(note.code == "short-series" for note in independence_test(x, y, rng=0).notes)  # nothing is shifted
+    assert (
+        independence_test(np.diff(x, axis=0), np.diff(y, axis=0), block_length="whole").notes == ()
+    )
+    assert not any(
+        note.code == "short-series" for note in independence_test(x, y, rng=0).notes
+    )  # nothing is shifted
     fading = np.random.default_rng(1).normal(size=(2, 2500))
     for t in range(1, 2500):
         fading[:, t] += 0.8 * fading[:, t - 1]

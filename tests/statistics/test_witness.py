@@ -76,16 +76,22 @@ def test_band_is_that_of_estimates_fitted_again_in_every_relabelling(estimator, 
         pvalue, limits = naive_band(rows, 0.8, studentize)
         assert np.allclose(band.values, result.witness(AT), atol=1e-12)
         assert np.isclose(band.pvalue, pvalue)
-        assert np.allclose(band.half_width, limits, rtol=1e-5, atol=1e-9)  # descents of the noise end near the optimum
+        assert np.allclose(
+            band.half_width, limits, rtol=1e-5, atol=1e-9
+        )  # descents of the noise end near the optimum
 
 
 @pytest.mark.parametrize("shift", [0.0, 1.0, 2.0, 3.0])
 @pytest.mark.parametrize("studentize", [True, False])
 def test_leaving_the_band_anywhere_is_rejecting(shift, studentize):
     rng = np.random.default_rng(int(shift))
-    result = two_sample_test(rng.normal(size=9), rng.normal(shift, 1.0, size=11), n_resamples=99, rng=0)
+    result = two_sample_test(
+        rng.normal(size=9), rng.normal(shift, 1.0, size=11), n_resamples=99, rng=0
+    )
     for confidence in (0.5, 0.9, 0.95, 0.99):
-        band = result.witness_band(np.linspace(-2, 4, 9), confidence=confidence, studentize=studentize)
+        band = result.witness_band(
+            np.linspace(-2, 4, 9), confidence=confidence, studentize=studentize
+        )
         assert band.outside.any() == (band.pvalue <= 1.0 - confidence + 1e-12)
 
 
@@ -131,7 +137,9 @@ def test_contributions_are_drops_of_the_statistic(estimator):
     given = {"kernel": result.kernel, "estimator": estimator, "n_resamples": 0}
     drops = drops_of(lambda x, y: two_sample_test(x, y, **given).statistic, x, y)
     np.testing.assert_allclose(table["drop"], drops.mean(axis=1), rtol=1e-6, atol=1e-10)
-    np.testing.assert_allclose(table["error"], drops.std(axis=1, ddof=1) / np.sqrt(3), rtol=1e-5, atol=1e-10)
+    np.testing.assert_allclose(
+        table["error"], drops.std(axis=1, ddof=1) / np.sqrt(3), rtol=1e-5, atol=1e-10
+    )
     np.testing.assert_allclose(table["share"], table["drop"] / result.statistic, rtol=1e-5)
     assert table["drop"].idxmax() == 0 and table["coordinate"].tolist() == [0, 1, 2]
 
@@ -140,7 +148,11 @@ def test_contributions_are_drops_of_the_statistic(estimator):
 @pytest.mark.parametrize("kind", [Depth, SecondOrder, Whitened])
 def test_contributions_take_changed_observations_for_the_pooled_sample(kind, scale):
     x, y = wide()
-    options = {"kernel": kind(Gaussian(2.0)), "scale": scale, "n_resamples": 0}  # ranks and units stay what they are
+    options = {
+        "kernel": kind(Gaussian(2.0)),
+        "scale": scale,
+        "n_resamples": 0,
+    }  # ranks and units stay what they are
     result = two_sample_test(x, y, **options)
     before = result.witness(x)
     table = result.contributions(n_repeats=3, rng=8)
@@ -162,7 +174,8 @@ def without_gram_matrix(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("gram", "estimator"), [({"gram": "rff", "rank": 40}, "kme"), ({"gram": "nystrom", "rank": 40}, "skmse")]
+    ("gram", "estimator"),
+    [({"gram": "rff", "rank": 40}, "kme"), ({"gram": "nystrom", "rank": 40}, "skmse")],
 )
 def test_contributions_take_the_way_of_the_test(without_gram_matrix, gram, estimator):
     rng = np.random.default_rng(0)
@@ -172,10 +185,18 @@ def test_contributions_take_the_way_of_the_test(without_gram_matrix, gram, estim
     generator, features = np.random.default_rng(8), result.context.leading.features[0]
     moved = np.vstack([x, y])
     moved[:, 0] = generator.permutation(moved[:, 0])
-    given = {"kernel": features, "estimator": estimator, "n_resamples": 0, "gram": "factor", "form": result.form}
+    given = {
+        "kernel": features,
+        "estimator": estimator,
+        "n_resamples": 0,
+        "gram": "factor",
+        "form": result.form,
+    }
     changed = two_sample_test(moved[:10_000], moved[10_000:], **given).statistic
     moved[:, 0] = generator.permutation(np.vstack([x, y])[:, 0])
     other = two_sample_test(moved[:10_000], moved[10_000:], **given).statistic
-    assert table["drop"][0] == pytest.approx(result.statistic - (changed + other) / 2.0, rel=1e-6, abs=1e-12)
+    assert table["drop"][0] == pytest.approx(
+        result.statistic - (changed + other) / 2.0, rel=1e-6, abs=1e-12
+    )
     shares = result.effect(columns=True).shares
     assert max(shares, key=shares.get) == "1" and 0.9 < shares["1"] < 1.1

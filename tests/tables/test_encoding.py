@@ -81,7 +81,9 @@ def test_numbers_are_those_found_by_hand(gaps):
     scaled, _ = rows(A, B, scale="sd")
     for j, name in enumerate(encoding.features):
         if name in A:
-            np.testing.assert_allclose(scaled[:, j], expected[:, j] / expected[:, j].std(), rtol=1e-9)
+            np.testing.assert_allclose(
+                scaled[:, j], expected[:, j] / expected[:, j].std(), rtol=1e-9
+            )
 
 
 @pytest.mark.parametrize("gaps", [False, True])
@@ -112,19 +114,35 @@ def test_objects_are_read_by_what_they_are():
             "t": [datetime.time(6), None, datetime.time(18, 30)],
             "n": [decimal.Decimal("1.5"), None, decimal.Decimal(2)],
             "w": pd.to_timedelta([12, 24, 36], unit="h"),
-            "z": pd.to_datetime(["2021-03-01", "2021-03-02", "2021-03-03"]).tz_localize("Europe/Berlin"),
+            "z": pd.to_datetime(["2021-03-01", "2021-03-02", "2021-03-03"]).tz_localize(
+                "Europe/Berlin"
+            ),
         }
     )
     values, encoding = rows(table, table, policy="propagate")
-    assert [code.kind for code in encoding.codes] == ["boolean", "date", "time", "number", "duration", "date"]
+    assert [code.kind for code in encoding.codes] == [
+        "boolean",
+        "date",
+        "time",
+        "number",
+        "duration",
+        "date",
+    ]
     nan = np.nan
-    expected = [[0, 1, 0, 6, 1.5, 0.5, 0], [nan, nan, 2, nan, nan, 1.0, 1], [1, 0, nan, 18.5, 2, 1.5, 2]]
+    expected = [
+        [0, 1, 0, 6, 1.5, 0.5, 0],
+        [nan, nan, 2, nan, nan, 1.0, 1],
+        [1, 0, nan, 18.5, 2, 1.5, 2],
+    ]
     np.testing.assert_array_equal(values[:3], expected)
 
 
 def test_equal_times_are_equal_whatever_their_unit():
     days = pd.Series(pd.date_range("2024-01-01", periods=5, freq="36h"))
-    columns = [read_column(days.astype(f"datetime64[{unit}]"), "t", "X") for unit in ("s", "ms", "us", "ns")]
+    columns = [
+        read_column(days.astype(f"datetime64[{unit}]"), "t", "X")
+        for unit in ("s", "ms", "us", "ns")
+    ]
     assert {column.values.tobytes() for column in columns} == {columns[0].values.tobytes()}
 
 
@@ -139,11 +157,29 @@ def test_summaries_of_chunks_are_the_summary_of_all_rows(gaps):
         for part in parts[1:]:
             merged = [summary.merge(other) for summary, other in zip(merged, part, strict=True)]
         for summary, expected in zip(merged, whole, strict=True):
-            keys = ("kind", "size", "known", "whole", "low", "high", "offset", "differ", "counts_rows")
-            assert [getattr(summary, key) for key in keys] == [getattr(expected, key) for key in keys], summary.name
-            assert dict(summary.counts) == dict(expected.counts) and (gaps or summary.levels == expected.levels)
+            keys = (
+                "kind",
+                "size",
+                "known",
+                "whole",
+                "low",
+                "high",
+                "offset",
+                "differ",
+                "counts_rows",
+            )
+            assert [getattr(summary, key) for key in keys] == [
+                getattr(expected, key) for key in keys
+            ], summary.name
+            assert dict(summary.counts) == dict(expected.counts) and (
+                gaps or summary.levels == expected.levels
+            )
         encoding = Encoding.of([[summary] for summary in merged[:7]], None, indicate=gaps)
-        assert encoding.codes == Encoding.of([[summary] for summary in whole[:7]], None, indicate=gaps).codes or gaps
+        assert (
+            encoding.codes
+            == Encoding.of([[summary] for summary in whole[:7]], None, indicate=gaps).codes
+            or gaps
+        )
     assert whole[-3].counts_rows and whole[-2].differ
 
 
@@ -157,7 +193,10 @@ def test_an_encoding_reads_chunks_as_it_reads_all_rows():
 
 def test_too_many_levels_keep_a_sample_that_knows_repetitions():
     texts = pd.Series([f"k{i}" for i in range(4 * MOST_LEVELS)], name="id")
-    halves = [ColumnSummary.of(texts[: 2 * MOST_LEVELS]), ColumnSummary.of(texts[2 * MOST_LEVELS :])]
+    halves = [
+        ColumnSummary.of(texts[: 2 * MOST_LEVELS]),
+        ColumnSummary.of(texts[2 * MOST_LEVELS :]),
+    ]
     apart, twice = halves[0].merge(halves[1]), halves[0].merge(halves[0])
     assert apart.differ and not twice.differ and len(apart.counts) == MOST_LEVELS + 1
 
@@ -168,7 +207,10 @@ def test_mixed_tables_keep_the_level():
     for seed in range(100):
         both = mixed(24, seed, gaps=True)[["income", "colour", "day"]]
         rejected += (
-            two_sample_test(both[:12], both[12:], nan_policy="indicator", n_resamples=19, rng=seed).pvalue <= 0.05
+            two_sample_test(
+                both[:12], both[12:], nan_policy="indicator", n_resamples=19, rng=seed
+            ).pvalue
+            <= 0.05
         )
     assert rejected <= 13  # P(more) < 0.001 at level 0.05
 
@@ -219,17 +261,26 @@ def points(x, y, scale):
 
 
 def test_a_unit_of_one_is_no_unit():
-    for x, y in ((X, Y), (pd.DataFrame(X, columns=["a", "b"]), pd.DataFrame(Y, columns=["a", "b"]))):
+    for x, y in (
+        (X, Y),
+        (pd.DataFrame(X, columns=["a", "b"]), pd.DataFrame(Y, columns=["a", "b"])),
+    ):
         plain = points(x, y, None)
         assert np.array_equal(points(x, y, [1.0, 1.0]), plain)
         unscaled = two_sample_test(x, y, scale=None, nan_policy="indicator", n_resamples=19, rng=0)
-        scaled = two_sample_test(x, y, scale=[1.0, 1.0], nan_policy="indicator", n_resamples=19, rng=0)
+        scaled = two_sample_test(
+            x, y, scale=[1.0, 1.0], nan_policy="indicator", n_resamples=19, rng=0
+        )
         assert unscaled.statistic == scaled.statistic
-    named = points(*(pd.DataFrame(sample, columns=["a", "b"]) for sample in (X, Y)), {"a": None, "b": 1.0})
+    named = points(
+        *(pd.DataFrame(sample, columns=["a", "b"]) for sample in (X, Y)), {"a": None, "b": 1.0}
+    )
     assert np.array_equal(named, plain)
     alone = [sample[:, :1] for sample in (X, Y)]
     same = [
-        equivalence_test(*alone, margin=0.2, measure="distance", scale=units, nan_policy="indicator", rng=0)
+        equivalence_test(
+            *alone, margin=0.2, measure="distance", scale=units, nan_policy="indicator", rng=0
+        )
         for units in (None, [1.0])
     ]
     assert same[0].upper == same[1].upper
@@ -252,7 +303,9 @@ def test_the_indicator_of_a_constant_column_is_as_under_sd():
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("scale", ["auto", "sd", "mad", "rank", "deviation", {"a": 1.0, "b": "rank"}])
+@pytest.mark.parametrize(
+    "scale", ["auto", "sd", "mad", "rank", "deviation", {"a": 1.0, "b": "rank"}]
+)
 def test_where_no_row_is_complete_missing_values_propagate(scale):
     never = pd.DataFrame({"a": [1.0, np.nan, 3.0, np.nan], "b": [np.nan, 2.0, np.nan, 3.0]})
     for test in (two_sample_test, independence_test):

@@ -24,7 +24,9 @@ from shrinktest import (
 
 FEW = {"n_resamples": 39, "rng": 0}
 RNG = np.random.default_rng(3)
-TABLE = pd.DataFrame(RNG.normal(size=(30, 3)), columns=["a", "b", "age"]).assign(site=["north", "south", "west"] * 10)
+TABLE = pd.DataFrame(RNG.normal(size=(30, 3)), columns=["a", "b", "age"]).assign(
+    site=["north", "south", "west"] * 10
+)
 FRAMES = [lambda table: table, pl.from_pandas, pa.Table.from_pandas]
 
 
@@ -37,8 +39,13 @@ def test_the_columns_of_one_table_are_variables(frame):
     result = joint_independence_test(frame(TABLE), **FEW)
     assert (result.statistic, result.pvalue) == (apart.statistic, apart.pvalue)
     assert "Kernel age:" in str(result.summary())
-    fewer = joint_independence_test(frame(TABLE), column_types={"site": "drop", "age": "number"}, **FEW)
-    assert fewer.pvalue == joint_independence_test(*(TABLE[[name]] for name in ("a", "b", "age")), **FEW).pvalue
+    fewer = joint_independence_test(
+        frame(TABLE), column_types={"site": "drop", "age": "number"}, **FEW
+    )
+    assert (
+        fewer.pvalue
+        == joint_independence_test(*(TABLE[[name]] for name in ("a", "b", "age")), **FEW).pvalue
+    )
 
 
 def test_a_dict_names_variables():
@@ -72,7 +79,9 @@ def test_what_is_given_by_name_is_left_out_of_the_pairs(frame, names):
     np.testing.assert_array_equal(by_name.pvalues, given.pvalues)
     if len(names) == 1:
         assert independence_matrix(frame(TABLE), given=names[0], **FEW).table.equals(by_name.table)
-    two_tables = independence_matrix(frame(TABLE[["a", *names]]), frame(TABLE[["b"]]), given=names, **FEW)
+    two_tables = independence_matrix(
+        frame(TABLE[["a", *names]]), frame(TABLE[["b"]]), given=names, **FEW
+    )
     assert two_tables.labels == (("a", "b"),)
 
 
@@ -86,8 +95,14 @@ def test_texts_for_every_row_are_labels_and_no_names():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ("ages", "given must be one of 'others', 'a', 'b', 'age', 'site'; got 'ages'. Did you mean 'age'?"),
-        (["age", "sites"], "given must be one of 'a', 'b', 'age', 'site'; got 'sites'. Did you mean 'site'?"),
+        (
+            "ages",
+            "given must be one of 'others', 'a', 'b', 'age', 'site'; got 'ages'. Did you mean 'age'?",
+        ),
+        (
+            ["age", "sites"],
+            "given must be one of 'a', 'b', 'age', 'site'; got 'sites'. Did you mean 'site'?",
+        ),
         (list(TABLE), "given names all columns of X"),
         (["a", "age", "site"], "X has 1 column"),
     ],
@@ -103,7 +118,9 @@ def test_the_name_of_a_column_is_no_vector_of_labels():
         lambda: independence_test(TABLE["a"], TABLE["b"], groups="site", **FEW),
         lambda: change_point_test(TABLE, times="site", **FEW),
     ):
-        with pytest.raises(TypeError, match=re.escape("got str (give the column itself, such as table['site'])")):
+        with pytest.raises(
+            TypeError, match=re.escape("got str (give the column itself, such as table['site'])")
+        ):
             test()
 
 
@@ -133,14 +150,18 @@ def test_one_note_says_what_is_left_out_of_variables():
 
     message = "Left out for missing values: 4 of 30 rows; missing in a (2) of X and b (3) of Y."
     assert notes(independence_test(holed["a"], holed["b"], **omit)) == [message]
-    assert notes(independence_test(holed["a"], holed["b"], given=holed["site"], **omit)) == [message]
+    assert notes(independence_test(holed["a"], holed["b"], given=holed["site"], **omit)) == [
+        message
+    ]
     message = "Left out for missing values: 4 of 30 rows; missing in a (2), b (3) of X."
     assert notes(independence_matrix(holed, **omit)) == [message]
     assert notes(independence_matrix(holed, given="others", **omit)) == [message]
     message = "Left out for missing values: 3 of 30 rows; missing in column 0 (3) of Y."
     assert notes(independence_test(holed["age"], holed["b"].to_numpy(), **omit)) == [message]
     (message,) = notes(joint_independence_test(holed, **omit))
-    assert message.endswith("4 of 30 rows; missing in a (2) of variables[0] and b (3) of variables[1].")
+    assert message.endswith(
+        "4 of 30 rows; missing in a (2) of variables[0] and b (3) of variables[1]."
+    )
 
 
 def test_notes_name_files_that_are_read_whole(tmp_path):
@@ -152,7 +173,9 @@ def test_notes_name_files_that_are_read_whole(tmp_path):
     result = two_sample_test(*paths, nan_policy="omit", **FEW)
     assert f"{lost} of 30 rows of {paths[1]}; missing in" in result.notes[0]
     assert result.pvalue == two_sample_test(TABLE, holed, nan_policy="omit", **FEW).pvalue
-    with pytest.raises(ValueError, match=re.escape(f"{paths[1]} has {4 * lost} missing values (NaN)")):
+    with pytest.raises(
+        ValueError, match=re.escape(f"{paths[1]} has {4 * lost} missing values (NaN)")
+    ):
         two_sample_test(*paths, **FEW)
 
 
@@ -168,7 +191,13 @@ NOISE = np.random.default_rng(1).normal(size=N)
 def classes(first):
     """Twenty classes of five, whose numbers go on from one sample to the next."""
     of_class = np.repeat(np.arange(20), 5)
-    return pd.DataFrame({"score": DRAWS.normal(size=100), "age": DRAWS.normal(size=100), "class_id": first + of_class})
+    return pd.DataFrame(
+        {
+            "score": DRAWS.normal(size=100),
+            "age": DRAWS.normal(size=100),
+            "class_id": first + of_class,
+        }
+    )
 
 
 A, B = classes(0), classes(20)
@@ -181,13 +210,20 @@ def test_samples(test):
     without = test(A[["score", "age"]], B[["score", "age"]], groups=LABELS, **QUICK)
     assert result.pvalue == without.pvalue and result.statistic == without.statistic
     remedy = "column_types={'class_id': 'category'}"
-    assert result.notes[0] == f"Column 'class_id' is not tested: it holds the labels of groups= ({remedy} tests it)."
-    assert result.columns == without.columns and not any("class_id" in note for note in result.notes[1:])
+    assert (
+        result.notes[0]
+        == f"Column 'class_id' is not tested: it holds the labels of groups= ({remedy} tests it)."
+    )
+    assert result.columns == without.columns and not any(
+        "class_id" in note for note in result.notes[1:]
+    )
 
 
 def test_what_is_asked_for_is_tested():
     result = two_sample_test(A, B, groups=LABELS, column_types={"class_id": "number"}, **QUICK)
-    assert result.columns == (("score", "age", "class_id"),) and not any("labels of groups=" in n for n in result.notes)
+    assert result.columns == (("score", "age", "class_id"),) and not any(
+        "labels of groups=" in n for n in result.notes
+    )
     other = (LABELS[0] + 100, LABELS[1])  # no column
     assert two_sample_test(A, B, groups=other, **QUICK).columns == (("score", "age", "class_id"),)
     alone = two_sample_test(A[["class_id"]], B[["class_id"]], groups=LABELS, **QUICK)
@@ -205,27 +241,43 @@ def test_columns_and_comparisons():
 def test_variables():
     site = pd.Series(np.tile([0, 1], 50), name="site")
     x, y = A[["score"]].assign(site=site), B[["age"]]
-    result, without = (independence_test(variable, y, blocks=site, **QUICK) for variable in (x, x[["score"]]))
+    result, without = (
+        independence_test(variable, y, blocks=site, **QUICK) for variable in (x, x[["score"]])
+    )
     assert result.pvalue == without.pvalue
-    assert any(note.startswith("Column 'site' is not tested: it holds the labels of blocks=") for note in result.notes)
+    assert any(
+        note.startswith("Column 'site' is not tested: it holds the labels of blocks=")
+        for note in result.notes
+    )
 
 
 def test_only_the_variable_that_holds_the_labels_loses_a_column():
     """Another variable may have other numbers under the same name."""
     y = pd.DataFrame({"class_id": DRAWS.normal(size=100), "age": DRAWS.normal(size=100)})
-    x, site = A[["score"]].assign(class_id=np.tile([0, 1], 50)), pd.Series(np.tile([0, 1], 50), name="class_id")
+    x, site = (
+        A[["score"]].assign(class_id=np.tile([0, 1], 50)),
+        pd.Series(np.tile([0, 1], 50), name="class_id"),
+    )
     result = independence_test(x, y, blocks=site, **QUICK)
     assert result.columns == (("score",), ("class_id", "age"))
     assert result.pvalue == independence_test(x[["score"]], y, blocks=site, **QUICK).pvalue
-    given = independence_test(x, y[["age"]], given=site.to_frame(), given_method="local", blocks=site, **QUICK)
-    assert 0 < given.pvalue <= 1 and any("it holds the labels of blocks=" in note for note in given.notes)
+    given = independence_test(
+        x, y[["age"]], given=site.to_frame(), given_method="local", blocks=site, **QUICK
+    )
+    assert 0 < given.pvalue <= 1 and any(
+        "it holds the labels of blocks=" in note for note in given.notes
+    )
 
 
 def test_units_for_all_columns_leave_none_out():
     for scale in ([1.0, 2.0, 3.0], {"score": 1.0, "age": 2.0, "class_id": 3.0}):
-        assert two_sample_test(A, B, groups=LABELS, scale=scale, **QUICK).columns == (("score", "age", "class_id"),)
+        assert two_sample_test(A, B, groups=LABELS, scale=scale, **QUICK).columns == (
+            ("score", "age", "class_id"),
+        )
     named = [table.set_axis([0, 1, 2], axis=1) for table in (A, B)]
-    result = two_sample_test(*named, groups=(named[0][2], named[1][2]), column_types={2: "category"}, **QUICK)
+    result = two_sample_test(
+        *named, groups=(named[0][2], named[1][2]), column_types={2: "category"}, **QUICK
+    )
     assert result.columns == (("0", "1", "2"),)
     with pytest.raises(TypeError, match="column_types must be a dict"):
         two_sample_test(A, B, groups=LABELS, column_types=["class_id"], **QUICK)
@@ -238,7 +290,11 @@ def test_tables_of_other_libraries_are_those_of_pandas(library):
     tables = a, b = [made(table) for table in (A, B)]
     expected = two_sample_test(A, B, groups=LABELS, **QUICK)
     converted = two_sample_test(*tables, groups=(a["class_id"], b["class_id"]), **QUICK)
-    assert (converted.pvalue, converted.notes, converted.columns) == (expected.pvalue, expected.notes, expected.columns)
+    assert (converted.pvalue, converted.notes, converted.columns) == (
+        expected.pvalue,
+        expected.notes,
+        expected.columns,
+    )
     site = pd.Series(np.tile([0, 1], 50), name="site")
     x = made(A[["score"]].assign(site=site))
     from_library, from_pandas = (
@@ -277,7 +333,9 @@ def test_rows_are_not_matched_by_position_against_their_labels():
 
 def test_labels_are_compared_by_what_they_mean():
     days = np.datetime64("2020-01-01") + K
-    both = two_sample_test(NOISE, NOISE[::-1], blocks=(days, days.astype("datetime64[ns]")), **QUICK)
+    both = two_sample_test(
+        NOISE, NOISE[::-1], blocks=(days, days.astype("datetime64[ns]")), **QUICK
+    )
     assert both.pvalue == two_sample_test(NOISE, NOISE[::-1], blocks=(K, K), **QUICK).pvalue
     dates, plain = [day.item() for day in days], {"blocks": (K, K)}
     mixed = two_sample_test(NOISE, NOISE[::-1], blocks=(days, dates), **QUICK)
@@ -290,10 +348,14 @@ def test_a_transform_keeps_the_order_of_rows():
     X = pd.DataFrame({"x": NOISE})
     with pytest.raises(ValueError, match=r"in their order.*reset_index"):
         two_sample_test(X, X, transform=lambda rows: rows.sort_values("x"), **QUICK)
-    same = two_sample_test(X, X, transform=lambda rows: rows.set_axis([f"r{i}" for i in range(2 * N)]), **QUICK)
+    same = two_sample_test(
+        X, X, transform=lambda rows: rows.set_axis([f"r{i}" for i in range(2 * N)]), **QUICK
+    )
     assert same.pvalue == 1.0
     shuffled = X.sample(frac=1.0, random_state=0)  # of which a table that is made anew has no index
-    made = independence_test(shuffled, NOISE, transform=[lambda rows: pd.DataFrame(rows.to_numpy()), None], **QUICK)
+    made = independence_test(
+        shuffled, NOISE, transform=[lambda rows: pd.DataFrame(rows.to_numpy()), None], **QUICK
+    )
     assert made.statistic == pytest.approx(independence_test(shuffled, NOISE, **QUICK).statistic)
 
 
@@ -313,7 +375,10 @@ ONCE = TWICE.rename_columns(["a", "b"])
         (lambda: two_sample_test_columns(TWICE, TWICE), "X"),
         (lambda: k_sample_test({"u": ONCE, "v": TWICE, "w": ONCE}), "v"),
         (lambda: independence_test(ONCE, TWICE), "Y"),
-        (lambda: independence_test([1.0, 2.0, 3.0, 4.0], [2.0, 1.0, 4.0, 3.0], given=TWICE), "given"),
+        (
+            lambda: independence_test([1.0, 2.0, 3.0, 4.0], [2.0, 1.0, 4.0, 3.0], given=TWICE),
+            "given",
+        ),
         (lambda: independence_matrix(TWICE), "X"),
         (lambda: change_point_test(TWICE), "X"),
         (lambda: compare(ONCE, TWICE), "B"),
@@ -333,7 +398,9 @@ ONCE = TWICE.rename_columns(["a", "b"])
     ],
 )
 def test_names_that_an_arrow_table_has_twice(call, whose):
-    with pytest.raises(ValueError, match=f"^{whose} has more than one column named 'a'; rename or drop them"):
+    with pytest.raises(
+        ValueError, match=f"^{whose} has more than one column named 'a'; rename or drop them"
+    ):
         call()
 
 
@@ -348,7 +415,9 @@ def test_whole_numbers_of_128_bits_are_numbers(dtype, hole):
     values = np.random.default_rng(0).integers(0, 50, size=(2, 20)).tolist()
     if hole:
         values[0][3] = None
-    tables = [pl.DataFrame({"n": pl.Series(own, dtype=dtype), "m": range(0, 40, 2)}) for own in values]
+    tables = [
+        pl.DataFrame({"n": pl.Series(own, dtype=dtype), "m": range(0, 40, 2)}) for own in values
+    ]
     plain = [table.with_columns(pl.col("n").cast(pl.Int64)) for table in tables]
     options = {**FEW, "nan_policy": "omit"}
     for test in (two_sample_test, k_sample_test, compare):
@@ -361,11 +430,15 @@ def test_whole_numbers_of_128_bits_are_numbers(dtype, hole):
 @pytest.mark.parametrize("dtype", [pl.Int128, pl.UInt128], ids=str)
 def test_whole_numbers_too_long_for_floats(dtype):
     table = pl.DataFrame({"n": pl.Series([2**80 + k for k in range(6)], dtype=dtype)})
-    with pytest.raises(ValueError, match="X, column 'n', holds whole numbers with too many digits for floats"):
+    with pytest.raises(
+        ValueError, match="X, column 'n', holds whole numbers with too many digits for floats"
+    ):
         two_sample_test(table, table)
 
 
-@pytest.mark.parametrize("lazy", [pl.DataFrame.lazy, lambda frame: dataset(frame.to_arrow())], ids=["polars", "arrow"])
+@pytest.mark.parametrize(
+    "lazy", [pl.DataFrame.lazy, lambda frame: dataset(frame.to_arrow())], ids=["polars", "arrow"]
+)
 def test_lazy_tables_are_compared(lazy):
     first, second = (pl.from_pandas(TABLE.iloc[rows]) for rows in (slice(15), slice(15, None)))
     expected = compare(first, second, **FEW)
@@ -401,5 +474,7 @@ def test_labels_by_name_in_other_tests():
 @pytest.mark.parametrize("names", ["ab", "abd", "abcd"])
 def test_labels_by_other_names(names):
     samples = {name: RNG.normal(size=10) for name in "abc"}
-    with pytest.raises(ValueError, match=r"^blocks has labels for 'a', 'b'.*; the samples are 'a', 'b', 'c'$"):
+    with pytest.raises(
+        ValueError, match=r"^blocks has labels for 'a', 'b'.*; the samples are 'a', 'b', 'c'$"
+    ):
         k_sample_test(samples, blocks=dict.fromkeys(names, np.arange(10) % 5))

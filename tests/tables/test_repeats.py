@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from _ci import some_wait
 from shrinktest import compare, k_sample_test, two_sample_test, two_sample_test_columns
 from shrinktest.notes import has_code
 
@@ -38,7 +39,9 @@ ROUNDED = as_table(np.random.default_rng(3).normal(size=(60, 1)).round(1))
 
 
 @pytest.mark.parametrize("test", TESTS)
-@pytest.mark.parametrize("table", [WHOLE, FLAGS, LEVELS, ROUNDED], ids=["whole", "flags", "categories", "rounded"])
+@pytest.mark.parametrize(
+    "table", [WHOLE, FLAGS, LEVELS, ROUNDED], ids=["whole", "flags", "categories", "rounded"]
+)
 def test_equal_tables_are_pointed_out(table, test):
     first, second = NAMES.get(test, ("samples[0]", "samples[1]"))
     expected = f"{first} and {second} hold the same rows; give data that were observed separately."
@@ -48,7 +51,9 @@ def test_equal_tables_are_pointed_out(table, test):
 def test_equal_rows_in_another_order_and_one_pair_of_three_samples():
     assert "same-rows" in repeats(two_sample_test, WHOLE, shuffled(WHOLE))
     other = as_table(np.random.default_rng(9).integers(0, 5, size=(40, 2)))
-    expected = "samples[0] and samples[2] hold the same rows; give data that were observed separately."
+    expected = (
+        "samples[0] and samples[2] hold the same rows; give data that were observed separately."
+    )
     assert repeats(k_sample_test, WHOLE, other, WHOLE)["same-rows"] == expected
 
 
@@ -72,7 +77,12 @@ def resampled(seed, columns, size=400, rows=100, spread=1.0):
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(
     "change",
-    [lambda v: v, lambda v: v.round(4), as_table, lambda v: as_table(v).assign(site=np.where(v[:, 0] > 0, "a", "b"))],
+    [
+        lambda v: v,
+        lambda v: v.round(4),
+        as_table,
+        lambda v: as_table(v).assign(site=np.where(v[:, 0] > 0, "a", "b")),
+    ],
     ids=["array", "rounded", "table", "mixed"],
 )
 @pytest.mark.parametrize("columns", [1, 2, 4])
@@ -148,8 +158,13 @@ def test_other_tests_point_out_units_too(names, test):
 
 
 def test_units_in_arrays_and_several_columns():
-    tables = [table.assign(birth=1900.0 + table["patient"] * 1.37) for table in visits(0, "numbers")]
-    assert "Values of columns 'patient', 'birth' repeat" in repeats(two_sample_test, *tables)["unit-columns"]
+    tables = [
+        table.assign(birth=1900.0 + table["patient"] * 1.37) for table in visits(0, "numbers")
+    ]
+    assert (
+        "Values of columns 'patient', 'birth' repeat"
+        in repeats(two_sample_test, *tables)["unit-columns"]
+    )
     arrays = [table.to_numpy() for table in tables]
     assert "Values of columns 0, 2 repeat" in repeats(two_sample_test, *arrays)["unit-columns"]
 
@@ -169,7 +184,9 @@ ORDINARY = {
     "single": lambda rng, n, by: rng.normal(by, 1.0, n).astype(np.float32),
     "counts": lambda rng, n, by: rng.poisson(3.0 * np.exp(by), n),
     "logarithms of counts": lambda rng, n, by: np.log1p(rng.poisson(8.0 * np.exp(by), n)),
-    "counts in units of each sample": lambda rng, n, by: standardized(rng.poisson(5.0 * np.exp(by), n)),
+    "counts in units of each sample": lambda rng, n, by: standardized(
+        rng.poisson(5.0 * np.exp(by), n)
+    ),
     "incomes": lambda rng, n, by: rng.lognormal(10.0 + by, 0.5, n) // 1000 * 1000,
     "proportions": lambda rng, n, by: rng.binomial(30, 0.4, n) / 30,
     "years": lambda rng, n, by: 2000 + rng.integers(0, 10, n) + int(10 * by),
@@ -180,7 +197,7 @@ ORDINARY = {
 }
 
 
-@pytest.mark.parametrize("shift", [1.0, *(pytest.param(shift, marks=pytest.mark.ci) for shift in (0.0, 3.0))])
+@pytest.mark.parametrize("shift", some_wait([0.0, 1.0, 3.0], [0.0, 3.0]))
 @pytest.mark.parametrize("kind", ORDINARY)
 def test_ordinary_data_get_no_note(kind, shift):
     rng = np.random.default_rng([len(kind), int(shift)])
@@ -190,4 +207,6 @@ def test_ordinary_data_get_no_note(kind, shift):
             for n, by in zip(sizes, (0.0, shift), strict=True)
         ]
         assert repeats(two_sample_test, *tables, bandwidth=1.0) == {}
-        assert repeats(two_sample_test, *(table[["value"]] for table in tables), bandwidth=1.0) == {}
+        assert (
+            repeats(two_sample_test, *(table[["value"]] for table in tables), bandwidth=1.0) == {}
+        )

@@ -21,7 +21,10 @@ CLOCK = pd.Timestamp("1931-01-01") + pd.to_timedelta(RNG.integers(0, 86400, N), 
 
 def some(cells, *others, every=7):
     """Put other cells in place of every seventh."""
-    return [others[i // every % len(others)] if i % every == every - 1 else str(cell) for i, cell in enumerate(cells)]
+    return [
+        others[i // every % len(others)] if i % every == every - 1 else str(cell)
+        for i, cell in enumerate(cells)
+    ]
 
 
 READ = {
@@ -51,7 +54,10 @@ ASKED = {
     "a third not determined": (some(NUMBERS, "n.d.", every=3), "n.d."),
     "limits of detection": (some(NUMBERS, "<0.5"), "<0.5"),
     "dollars": ([f"${abs(x):.2f}" for x in NUMBERS], f"${abs(NUMBERS[0]):.2f}"),
-    "decimal commas": ([str(x).replace(".", ",") for x in NUMBERS], str(NUMBERS[0]).replace(".", ",")),
+    "decimal commas": (
+        [str(x).replace(".", ",") for x in NUMBERS],
+        str(NUMBERS[0]).replace(".", ","),
+    ),
     "infinite": (some(NUMBERS, "inf"), "inf"),
     "unknown days": (some(MOMENTS.strftime("%d/%m/%Y"), "unknown"), "unknown"),
     "unknown ISO dates": (some(MOMENTS.strftime("%Y-%m-%d"), "unknown"), "unknown"),
@@ -93,12 +99,18 @@ def test_tables_and_files_are_read_alike(filed, name):
     path = filed(cells)
     from_file = of_command(path).columns[0]
     assert from_file.kind == kind
-    for table in (pd.DataFrame({"t": cells}), pl.DataFrame({"t": cells}), pd.DataFrame({"t": cells}, dtype="string")):
+    for table in (
+        pd.DataFrame({"t": cells}),
+        pl.DataFrame({"t": cells}),
+        pd.DataFrame({"t": cells}, dtype="string"),
+    ):
         (column,) = read_table(table, "X").columns
         assert (column.kind, column.levels) == (from_file.kind, from_file.levels)
         np.testing.assert_array_equal(column.values, from_file.values)
     frames = of_batches(path)
-    assert {read_table(frame, "X").columns[0].kind for frame in frames} == {kind} and len(frames) > 1
+    assert {read_table(frame, "X").columns[0].kind for frame in frames} == {kind} and len(
+        frames
+    ) > 1
 
 
 @pytest.mark.parametrize("name", ASKED)
@@ -116,9 +128,9 @@ def test_tables_and_files_ask_alike(filed, name):
         with pytest.raises(ValueError, match=r"column 't'|^X: ") as error:
             call()
         assert repr(odd) in str(error.value)
-        assert ("column_types={'t': " in str(error.value) or "column_types={'0': " in str(error.value)) == (
-            call is not asked[0]
-        )
+        assert (
+            "column_types={'t': " in str(error.value) or "column_types={'0': " in str(error.value)
+        ) == (call is not asked[0])
 
 
 @pytest.mark.parametrize(
@@ -141,17 +153,25 @@ def test_the_remedy_works(filed, name, column_type, kind):
     (column, _) = read_table(table, "X", {"t": column_type}).columns
     assert column.kind == kind and not column.missing().any()
     path = filed(cells)
-    result = two_sample_test(path, path, column_types={"t": column_type}, rng=0, n_resamples=19, alpha=0.5)
+    result = two_sample_test(
+        path, path, column_types={"t": column_type}, rng=0, n_resamples=19, alpha=0.5
+    )
     assert result.encodings[0].codes[0].kind == kind
 
 
 def test_the_form_of_days_decides():
     cells = ["03/04/2024", "04/05/2024"]
     first, second = (
-        read_table(pd.DataFrame({"t": cells}), "X", {"t": form}).columns[0].values.astype("datetime64[D]").astype(str)
+        read_table(pd.DataFrame({"t": cells}), "X", {"t": form})
+        .columns[0]
+        .values.astype("datetime64[D]")
+        .astype(str)
         for form in ("%d/%m/%Y", "%m/%d/%Y")
     )
-    assert first.tolist() == ["2024-04-03", "2024-05-04"] and second.tolist() == ["2024-03-04", "2024-04-05"]
+    assert first.tolist() == ["2024-04-03", "2024-05-04"] and second.tolist() == [
+        "2024-03-04",
+        "2024-04-05",
+    ]
     with pytest.raises(ValueError, match="has '03/04/2024' in row 0"):
         read_table(pd.DataFrame({"t": cells}), "X", {"t": "%Y"})
 
@@ -183,7 +203,9 @@ def test_a_sentence_without_a_difference_names_what_was_left_out(cells):
     result = compare(table[:N], table[N:], n_resamples=99, rng=0, estimator="kme")
     assert result.verdict.startswith("No difference was found between these tables (p = ")
     assert result.verdict.endswith("; left out of this test: t.")
-    assert result.answer.startswith(result.verdict) and result.verdict in " ".join(str(result.summary()).split())
+    assert result.answer.startswith(result.verdict) and result.verdict in " ".join(
+        str(result.summary()).split()
+    )
 
 
 # --- levels -----------------------------------------------------------------------------------------------------
@@ -224,7 +246,9 @@ def test_labels_that_look_the_same_are_one(name):
     first, second = LEVELS[name]
     X, Y = NUMBERS[:30, np.newaxis], NUMBERS[30:, np.newaxis]
     pvalues = [
-        two_sample_test(X, Y, blocks=([level, "a"] * 15, [second, "a"] * 15), n_resamples=99, rng=0).pvalue
+        two_sample_test(
+            X, Y, blocks=([level, "a"] * 15, [second, "a"] * 15), n_resamples=99, rng=0
+        ).pvalue
         for level in (first, second)
     ]
     assert pvalues[0] == pvalues[1]
@@ -232,7 +256,11 @@ def test_labels_that_look_the_same_are_one(name):
 
 def test_true_of_one_table_is_true_of_another():
     X = pd.DataFrame({"t": [True, False] * 30, "k": NUMBERS})
-    for cells in (["true", "false"] * 30, ["TRUE", "FALSE"] * 30, ["true", "false", "unknown"] * 20):
+    for cells in (
+        ["true", "false"] * 30,
+        ["TRUE", "FALSE"] * 30,
+        ["true", "false", "unknown"] * 20,
+    ):
         result = two_sample_test(X, X.assign(t=cells), n_resamples=19, alpha=0.5, rng=0)
         assert {"t = False", "t = True"} <= {*result.encodings[0].features}
         assert not any("no category in common" in note for note in result.notes)

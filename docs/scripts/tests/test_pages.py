@@ -16,7 +16,10 @@ DOCS = Path(__file__).parents[2]
 def test_wrong_outputs_of_pages_are_found(tmp_path, monkeypatch):
     monkeypatch.setattr(outputs, "ROOT", tmp_path)
     page = tmp_path / "page.md"
-    page.write_text("```python\nx = 2\n```\n\n```python\nprint(x + 1)\n```\n\n```text\n4\n```\n", encoding="utf-8")
+    page.write_text(
+        "```python\nx = 2\n```\n\n```python\nprint(x + 1)\n```\n\n```text\n4\n```\n",
+        encoding="utf-8",
+    )
     assert outputs.written("page.md").endswith("```text\n3\n```\n")
     assert outputs.written("page.md", 1) == page.read_text(encoding="utf-8")
     page.write_text("<!-- run\nprint('a  b')\n-->\n\n> wrong\n> text\n\nafter\n", encoding="utf-8")
@@ -42,7 +45,9 @@ old
 def test_marks_are_filled_with_values():
     page, faults = filled(PAGE, VALUES.get)
     assert faults == [] and page == filled(page, VALUES.get)[0]
-    assert "<!-- rate -->5%<!-- /rate -->." in page and "\n\n| a |\n| --- |\n\n<!-- /table -->" in page
+    assert (
+        "<!-- rate -->5%<!-- /rate -->." in page and "\n\n| a |\n| --- |\n\n<!-- /table -->" in page
+    )
 
 
 @pytest.mark.parametrize(

@@ -35,11 +35,15 @@ def patients(n, relief, clinic=0.0):
     """Pain (from 0 to 10), sleep (hours) and walking (minutes) after six weeks."""
     pain = np.clip(6.0 + clinic - relief + 1.8 * rng.normal(size=n), 0.0, 10.0)
     sleep = 8.0 - 0.35 * pain + 0.7 * rng.normal(size=n)
-    return pd.DataFrame({"pain": pain, "sleep": sleep, "walking": 40.0 - 2.0 * pain + 8.0 * rng.normal(size=n)})
+    return pd.DataFrame(
+        {"pain": pain, "sleep": sleep, "walking": 40.0 - 2.0 * pain + 8.0 * rng.normal(size=n)}
+    )
 
 
 pilot = patients(20, relief=0.0), patients(20, relief=1.8)
-plan = solve_sample_size(FromData(*pilot), power=0.8, n_trials=100, n_resamples=99, workers=1, progress=False, rng=0)
+plan = solve_sample_size(
+    FromData(*pilot), power=0.8, n_trials=100, n_resamples=99, workers=1, progress=False, rng=0
+)
 print(f"{plan.n} patients per arm give 80% power at the 5% level.")
 
 # %%
@@ -50,7 +54,15 @@ n = plan.n // 3 + 1
 clinics = np.repeat(["A", "B", "C"], n)
 placebo = pd.concat([patients(n, 0.0, clinic) for clinic in (-1.0, 0.0, 1.0)], ignore_index=True)
 drug = pd.concat([patients(n, 1.6, clinic) for clinic in (-1.0, 0.0, 1.0)], ignore_index=True)
-result = compare(placebo, drug, names=("placebo", "drug"), estimator="kme", blocks=(clinics, clinics), rng=0, workers=1)
+result = compare(
+    placebo,
+    drug,
+    names=("placebo", "drug"),
+    estimator="kme",
+    blocks=(clinics, clinics),
+    rng=0,
+    workers=1,
+)
 
 # %%
 # **The report.** AUC is the probability that a patient on the drug has a larger value than a patient on placebo.
@@ -69,7 +81,14 @@ plt.rc("font", size=15)
 figure, ax = plt.subplots(figsize=(7.5, 5.25), layout="constrained")
 for name, table, color in (("placebo", placebo, "#D55E00"), ("drug", drug, "#0072B2")):
     ax.plot(table["pain"], table["sleep"], "o", color=color, alpha=0.5, label=name)
-    ax.plot(table["pain"].mean(), table["sleep"].mean(), "P", color=color, markersize=20, markeredgecolor="black")
+    ax.plot(
+        table["pain"].mean(),
+        table["sleep"].mean(),
+        "P",
+        color=color,
+        markersize=20,
+        markeredgecolor="black",
+    )
 ax.set(xlabel="pain (0 to 10)", ylabel="sleep (hours)", title="Outcomes after six weeks")
 ax.legend()
 plt.show()

@@ -41,7 +41,9 @@ print(given.notes[0])
 # nonlinear relations.)
 
 plt.rc("font", size=17)
-residuals = [column - LinearRegression().fit(others, column).predict(others) for column in (sugar, worse)]
+residuals = [
+    column - LinearRegression().fit(others, column).predict(others) for column in (sugar, worse)
+]
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 6.3), layout="constrained")
 for ax, x, y, color in ((left, sugar, worse, "#0072B2"), (right, *residuals, "#D55E00")):
     ax.plot(x, y, "o", color=color, markersize=5, alpha=0.6)
@@ -54,7 +56,9 @@ left.set(
     ylabel="disease a year later",
     title=f"alone: p = {alone.pvalue:.3f}",
 )
-right.set(xlabel="sugar, residual", ylabel="disease, residual", title=f"given: p = {given.pvalue:.2f}")
+right.set(
+    xlabel="sugar, residual", ylabel="disease, residual", title=f"given: p = {given.pvalue:.2f}"
+)
 plt.show()
 
 # %%

@@ -31,7 +31,9 @@ benign = tumors.loc[tumors["target"] == 1, "mean symmetry"]
 malignant = tumors.loc[tumors["target"] == 0, "mean symmetry"]
 pilot = benign.sample(20, random_state=0), malignant.sample(20, random_state=0)
 
-answer = solve_sample_size(FromData(*pilot), power=0.8, n_trials=100, n_resamples=99, workers=1, progress=False, rng=0)
+answer = solve_sample_size(
+    FromData(*pilot), power=0.8, n_trials=100, n_resamples=99, workers=1, progress=False, rng=0
+)
 print(f"The pilot asks for {answer.n} tumors per sample.")
 
 # %%

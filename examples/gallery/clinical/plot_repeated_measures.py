@@ -41,11 +41,15 @@ def by_rows(X, Y):
 
 as_rows = two_sample_test(control, training, rng=0)
 as_wards = two_sample_test(control, training, groups=groups, rng=0)
-print(f"Patients permuted one by one: p = {as_rows.pvalue:.3f}. Whole wards permuted: p = {as_wards.pvalue:.3f}.")
+print(
+    f"Patients permuted one by one: p = {as_rows.pvalue:.3f}. Whole wards permuted: p = {as_wards.pvalue:.3f}."
+)
 
 check = check_level(by_rows, control, training, groups=groups, n_trials=100, rng=0, workers=1)
 false_positives = check.table.set_index("alpha")["level"][0.05]
-print(f"Permuting patients gives {false_positives:.0%} false positives at the 5% level in data like these.")
+print(
+    f"Permuting patients gives {false_positives:.0%} false positives at the 5% level in data like these."
+)
 
 # %%
 # Three months later the same patients answer again, a little better. Patients differ from one another far more than

@@ -45,7 +45,9 @@ left.set(xlabel="births per woman", ylabel="countries", title=f"as rows: p = {as
 left.legend()
 right.hist(after - before, bins=20, color="#0072B2")
 right.axvline(0, color="black", linewidth=2)
-right.set(xlabel="change, 2000 to 2005", ylabel="countries", title=f"as pairs: p = {as_pairs.pvalue:.3f}")
+right.set(
+    xlabel="change, 2000 to 2005", ylabel="countries", title=f"as pairs: p = {as_pairs.pvalue:.3f}"
+)
 plt.show()
 
 # %%

@@ -44,7 +44,9 @@ result = independence_matrix(bees, rng=0)
 table = result.table
 correlations = bees.corr().abs()
 for row in table[table["reject"]].itertuples():
-    print(f"{row.x} and {row.y}: adjusted p = {row.adjusted:.3f}, correlation {correlations.loc[row.x, row.y]:.2f}")
+    print(
+        f"{row.x} and {row.y}: adjusted p = {row.adjusted:.3f}, correlation {correlations.loc[row.x, row.y]:.2f}"
+    )
 print(f"{table['reject'].sum()} of {len(table)} pairs of traits are related.")
 
 # %%

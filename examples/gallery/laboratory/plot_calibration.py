@@ -47,7 +47,11 @@ for name, factor in samplers.items():
 plt.rc("font", size=15)
 figure, ax = plt.subplots(figsize=(7.5, 5.25), layout="constrained")
 ax.hist(list(errors.values()), np.arange(-4.5, 5), color=["#0072B2", "#D55E00"], label=list(errors))
-ax.set(xlabel="(truth - posterior mean) / posterior deviation", ylabel="data sets", title="Two samplers")
+ax.set(
+    xlabel="(truth - posterior mean) / posterior deviation",
+    ylabel="data sets",
+    title="Two samplers",
+)
 ax.legend()
 plt.show()
 

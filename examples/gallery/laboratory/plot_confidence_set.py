@@ -38,9 +38,13 @@ def waits(service, n):
 
 measured = waits(2.0, 80)
 services = np.arange(1.0, 3.01, 0.2)
-pvalues = np.array([two_sample_test(measured, waits(service, 200), rng=0).pvalue for service in services])
+pvalues = np.array(
+    [two_sample_test(measured, waits(service, 200), rng=0).pvalue for service in services]
+)
 agrees = services[pvalues > 0.05]
-print(f"Mean times of service from {agrees.min():.1f} to {agrees.max():.1f} minutes agree with the measurements.")
+print(
+    f"Mean times of service from {agrees.min():.1f} to {agrees.max():.1f} minutes agree with the measurements."
+)
 
 # %%
 
@@ -49,7 +53,9 @@ figure, ax = plt.subplots(figsize=(7.5, 5.25), layout="constrained")
 ax.plot(services, pvalues, "o-", color="#0072B2", markersize=10)
 ax.axhline(0.05, color="#D55E00", linewidth=3)
 ax.axvline(2.0, color="black", linestyle=":")
-ax.set(xlabel="mean time of service (minutes)", ylabel="p-value", title="Values above the line agree")
+ax.set(
+    xlabel="mean time of service (minutes)", ylabel="p-value", title="Values above the line agree"
+)
 plt.show()
 
 # %%

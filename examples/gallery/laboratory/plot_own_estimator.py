@@ -40,11 +40,14 @@ wines = load_wine(as_frame=True).frame
 columns = wines.drop(columns="target")
 units = columns.std()
 first, second = (
-    (columns[wines["target"] == kind] - columns[wines["target"] == kind].mean()) / units for kind in (0, 1)
+    (columns[wines["target"] == kind] - columns[wines["target"] == kind].mean()) / units
+    for kind in (0, 1)
 )
 
 for name, estimator in {"average": "kme", "central": central}.items():
-    print(f"{name}: p = {two_sample_test(first[:20], second[:20], estimator=estimator, rng=0).pvalue:.3f}")
+    print(
+        f"{name}: p = {two_sample_test(first[:20], second[:20], estimator=estimator, rng=0).pvalue:.3f}"
+    )
 
 # %%
 # Which rule finds the difference more often? A power study draws its data sets from all of these wines.
@@ -67,9 +70,16 @@ plt.rc("font", size=16)
 figure, ax = plt.subplots(figsize=(7.5, 5.25), layout="constrained")
 for name, color, marker in (("central", "#0072B2", "o"), ("average", "#D55E00", "s")):
     rows = study.table[study.table["estimator"] == name]
-    ax.plot(rows["n"], rows["power"], color=color, marker=marker, linewidth=4, markersize=11, label=name)
+    ax.plot(
+        rows["n"], rows["power"], color=color, marker=marker, linewidth=4, markersize=11, label=name
+    )
     ax.fill_between(rows["n"], rows["low"], rows["high"], color=color, alpha=0.15, linewidth=0)
-ax.set(xlabel="wines in each sample", ylabel="power", ylim=(0, 1.03), title="Two kinds of wine, same means")
+ax.set(
+    xlabel="wines in each sample",
+    ylabel="power",
+    ylim=(0, 1.03),
+    title="Two kinds of wine, same means",
+)
 ax.legend(loc="lower right")
 plt.show()
 

@@ -42,7 +42,14 @@ figure, ax = plt.subplots(figsize=(7.5, 5.25), layout="constrained")
 ax.plot(wavelength, transmittance, "o", color="#0072B2", markersize=9)
 ax.set(xlabel="wavelength (nm)", ylabel="transmittance", title="One narrow peak")
 ax.text(0.03, 0.93, f"correlation: p = {pearson.pvalue:.2f}", transform=ax.transAxes, va="top")
-ax.text(0.03, 0.81, f"kernel: p = {result.pvalue:.3f}", transform=ax.transAxes, va="top", color="#D55E00")
+ax.text(
+    0.03,
+    0.81,
+    f"kernel: p = {result.pvalue:.3f}",
+    transform=ax.transAxes,
+    va="top",
+    color="#D55E00",
+)
 plt.show()
 
 # %%

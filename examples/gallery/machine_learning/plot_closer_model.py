@@ -40,7 +40,9 @@ shuffled = records(600)
 shuffled[:, 1] = rng.permutation(shuffled[:, 1])
 models = {"margins": shuffled, "relation": records(600, width=1.2)}
 for name, rows in models.items():
-    print(f"data and {name}: equal distributions? p = {two_sample_test(data, rows, rng=0).pvalue:.3f}")
+    print(
+        f"data and {name}: equal distributions? p = {two_sample_test(data, rows, rng=0).pvalue:.3f}"
+    )
 
 result = closer_test(data, models, names="data")
 low, high = result.interval

@@ -41,7 +41,11 @@ def orders(rows, delay=0.0, card=0.5):
 
 
 reference = orders(1500)
-batches = {"Monday": orders(1500), "Tuesday": orders(1500, delay=1.5), "Wednesday": orders(1500, delay=7.0)}
+batches = {
+    "Monday": orders(1500),
+    "Tuesday": orders(1500, delay=1.5),
+    "Wednesday": orders(1500, delay=7.0),
+}
 
 # %%
 # The gate: significant *and* larger than the limit.
@@ -52,7 +56,9 @@ LIMIT = 0.10  # of |AUC - 0.5| for numbers, of the change of a share for categor
 def gate(batch, name):
     result = compare(reference, batch, names=("reference", name), estimator="kme", rng=0, workers=1)
     effects = result.to_frame().query("effect in ['median', 'share']").set_index("column")
-    size = (effects["estimate"] - 0.5 * (effects["effect"] == "median")).abs().groupby("column").max()
+    size = (
+        (effects["estimate"] - 0.5 * (effects["effect"] == "median")).abs().groupby("column").max()
+    )
     columns = result.table.set_index("column")[["adjusted", "reject"]].join(size.rename("size"))
     return columns.assign(failed=columns["reject"] & (columns["size"] > LIMIT))
 
@@ -63,7 +69,9 @@ for name, columns in verdicts.items():
     for column, row in columns.iterrows():
         case = ElementTree.SubElement(suite, "testcase", classname=name, name=column)
         if row["failed"]:
-            ElementTree.SubElement(case, "failure", message=f"size {row['size']:.2f}, p = {row['adjusted']:.3f}")
+            ElementTree.SubElement(
+                case, "failure", message=f"size {row['size']:.2f}, p = {row['adjusted']:.3f}"
+            )
 
 table = pd.concat(verdicts, names=["batch", "column"])
 print(table.round(3))

@@ -50,14 +50,20 @@ print(f"p = {result.pvalue:.3f}; {effect}")
 score = result.witness(this_month)
 first = np.argsort(score)[:20]
 share = (topic[first] == 8).mean()
-print(f"{share:.0%} of the twenty most unusual tickets are about the new topic, {(topic == 8).mean():.0%} of all.")
+print(
+    f"{share:.0%} of the twenty most unusual tickets are about the new topic, {(topic == 8).mean():.0%} of all."
+)
 
 plt.rc("font", size=15)
 figure, ax = plt.subplots(figsize=(7.5, 5.25), layout="constrained")
 bins = np.linspace(score.min(), score.max(), 30)
 ax.hist(score[topic < 8], bins, color="#0072B2", alpha=0.7, label="known topics")
 ax.hist(score[topic == 8], bins, color="#D55E00", alpha=0.9, label="new topic")
-ax.set(xlabel="witness function (low: new)", ylabel="tickets of this month", title="The new topic stands apart")
+ax.set(
+    xlabel="witness function (low: new)",
+    ylabel="tickets of this month",
+    title="The new topic stands apart",
+)
 ax.legend()
 plt.show()
 

@@ -31,7 +31,9 @@ from statsmodels.datasets import fair
 from shrinktest import two_sample_test_columns
 
 survey = fair.load_pandas().data.drop(columns=["affairs", "occupation_husb"])
-survey = survey.rename(columns={"rate_marriage": "rating", "yrs_married": "years", "educ": "school"})
+survey = survey.rename(
+    columns={"rate_marriage": "rating", "yrs_married": "years", "educ": "school"}
+)
 work = ["student", "farm or factory", "white collar", "teacher", "manager", "professional"]
 survey["occupation"] = survey["occupation"].map(dict(enumerate(work, start=1)))
 

@@ -78,7 +78,9 @@ even, uneven = np.full(16, 3.0), np.repeat([8.0, 2.0], [4, 12])
 classes = [ties(even) for _ in range(40)] + [ties(uneven) for _ in range(40)]
 kernel = Precomputed(gram_of([labels_of(graph) for graph in classes]))
 of_graphs = two_sample_test(np.arange(40), np.arange(40, 80), kernel=kernel, rng=0)
-ties_per_pupil = [np.array(classes[some]).sum(axis=2).ravel() for some in (slice(40), slice(40, 80))]
+ties_per_pupil = [
+    np.array(classes[some]).sum(axis=2).ravel() for some in (slice(40), slice(40, 80))
+]
 means = " and ".join(f"{ties.mean():.1f}" for ties in ties_per_pupil)
 print(f"Classes with {means} ties per pupil: p = {of_graphs.pvalue:.3f}")
 
@@ -87,7 +89,12 @@ print(f"Classes with {means} ties per pupil: p = {of_graphs.pvalue:.3f}")
 
 plt.rc("font", size=15)
 figure, ax = plt.subplots(figsize=(7.5, 5.25), layout="constrained")
-ax.hist(ties_per_pupil, np.arange(-0.5, 14), color=["#0072B2", "#D55E00"], label=["first sample", "second sample"])
+ax.hist(
+    ties_per_pupil,
+    np.arange(-0.5, 14),
+    color=["#0072B2", "#D55E00"],
+    label=["first sample", "second sample"],
+)
 ax.set(xlabel="ties of a pupil", ylabel="pupils", title="Two kinds of classes")
 ax.legend()
 plt.show()

@@ -33,7 +33,13 @@ rng = np.random.default_rng(7)
 def customers(n, conversion, basket):
     buys = rng.random(n) < conversion
     revenue = np.where(buys, rng.lognormal(np.log(basket), 0.5, n), 0.0)
-    return pd.DataFrame({"bought": np.where(buys, "yes", "no"), "revenue": revenue, "minutes": rng.gamma(2.0, 3.0, n)})
+    return pd.DataFrame(
+        {
+            "bought": np.where(buys, "yes", "no"),
+            "revenue": revenue,
+            "minutes": rng.gamma(2.0, 3.0, n),
+        }
+    )
 
 
 a, b = customers(800, 0.45, 60.0), customers(800, 0.58, 46.5)

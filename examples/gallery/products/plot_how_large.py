@@ -27,7 +27,10 @@ from shrinktest import two_sample_test
 
 women = fair.load_pandas().data.sample(frac=1.0, random_state=0)
 columns = ["rate_marriage", "age", "yrs_married", "children", "religious", "educ"]
-without, with_affair = women.loc[women["affairs"] == 0, columns], women.loc[women["affairs"] > 0, columns]
+without, with_affair = (
+    women.loc[women["affairs"] == 0, columns],
+    women.loc[women["affairs"] > 0, columns],
+)
 
 sizes = [60, 125, 250, 500, 1000]
 results = [two_sample_test(without[:rows], with_affair[:rows], rng=0) for rows in sizes]
@@ -44,7 +47,9 @@ print(results[-1].effect(columns=True).summary())
 
 plt.rc("font", size=17)
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 6.3), layout="constrained")
-left.plot(sizes, [effect.z for effect in effects], "o-", color="#D55E00", linewidth=3, markersize=10)
+left.plot(
+    sizes, [effect.z for effect in effects], "o-", color="#D55E00", linewidth=3, markersize=10
+)
 left.set(xlabel="rows", ylabel="z of the test", title="Evidence", ylim=(0, None))
 low, high = zip(*(effect.auc_interval for effect in effects), strict=True)
 right.vlines(sizes, low, high, color="#0072B2", linewidth=4)

@@ -31,7 +31,10 @@ questions = {"rate_marriage": "marriage", "occupation": "her work", "occupation_
 
 results, equivalences = {}, {}
 for column, question in questions.items():
-    without, with_affair = women.loc[women["affairs"] == 0, [column]], women.loc[women["affairs"] > 0, [column]]
+    without, with_affair = (
+        women.loc[women["affairs"] == 0, [column]],
+        women.loc[women["affairs"] > 0, [column]],
+    )
     results[question] = two_sample_test(without, with_affair, rng=0)
     equivalences[question] = equivalence_test(
         without,
@@ -51,12 +54,25 @@ plt.rc("font", size=16)
 figure, ax = plt.subplots(figsize=(7.5, 5.25), layout="constrained")
 for place, result in enumerate(equivalences.values()):
     ax.plot(
-        result.upper / result.margin, place, "o", markersize=16, color="#0072B2" if result.equivalent else "#D55E00"
+        result.upper / result.margin,
+        place,
+        "o",
+        markersize=16,
+        color="#0072B2" if result.equivalent else "#D55E00",
     )
 ax.axvline(1, color="black", linewidth=2)
 ax.text(0.9, -0.65, "too small to matter", ha="right")
-ax.set_yticks(range(3), labels=[f"{question}\np = {results[question].pvalue:.3f}" for question in equivalences])
-ax.set(xscale="log", xlim=(0.05, 30), ylim=(2.6, -0.9), ylabel="", xlabel="upper limit of the distance / margin")
+ax.set_yticks(
+    range(3),
+    labels=[f"{question}\np = {results[question].pvalue:.3f}" for question in equivalences],
+)
+ax.set(
+    xscale="log",
+    xlim=(0.05, 30),
+    ylim=(2.6, -0.9),
+    ylabel="",
+    xlabel="upper limit of the distance / margin",
+)
 ax.set_xticks([0.1, 1, 10], labels=["0.1", "1", "10"])
 plt.show()
 

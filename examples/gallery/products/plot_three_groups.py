@@ -28,11 +28,16 @@ from shrinktest import k_sample_test
 
 voters = anes96.load_pandas().data
 parties = {"Democrats": [0, 1], "independents": [2, 3, 4], "Republicans": [5, 6]}
-questions = {"who they are": ["age", "educ", "income", "logpopul"], "what they think": ["selfLR", "ClinLR", "DoleLR"]}
+questions = {
+    "who they are": ["age", "educ", "income", "logpopul"],
+    "what they think": ["selfLR", "ClinLR", "DoleLR"],
+}
 
 effects = {}
 for question, columns in questions.items():
-    samples = {name: voters.loc[voters["PID"].isin(codes), columns] for name, codes in parties.items()}
+    samples = {
+        name: voters.loc[voters["PID"].isin(codes), columns] for name, codes in parties.items()
+    }
     result = k_sample_test(samples, rng=0)
     effects[question] = result.effect()
     print(f"{question}: p = {result.pvalue:.3f}")
@@ -42,13 +47,19 @@ for question, columns in questions.items():
 
 plt.rc("font", size=16)
 figure, ax = plt.subplots(figsize=(9, 6.3), layout="constrained")
-pairs = sorted(effects["what they think"].pairs, key=lambda pair: effects["what they think"].pairs[pair].auc)
+pairs = sorted(
+    effects["what they think"].pairs, key=lambda pair: effects["what they think"].pairs[pair].auc
+)
 looks = (("s", "#D55E00", 0.1), ("o", "#0072B2", -0.1))
 for (question, effect), (marker, color, offset) in zip(effects.items(), looks, strict=True):
     chosen = [effect.pairs[pair] for pair in pairs]
     places = [place + offset for place in range(len(pairs))]
-    ax.hlines(places, *zip(*(pair.auc_interval for pair in chosen), strict=True), color=color, linewidth=3)
-    ax.plot([pair.auc for pair in chosen], places, marker, color=color, markersize=10, label=question)
+    ax.hlines(
+        places, *zip(*(pair.auc_interval for pair in chosen), strict=True), color=color, linewidth=3
+    )
+    ax.plot(
+        [pair.auc for pair in chosen], places, marker, color=color, markersize=10, label=question
+    )
 names = ["\n".join(effects["what they think"].pairs[pair].names) for pair in pairs]
 ax.set_yticks(range(len(pairs)), labels=names)
 ax.axvline(0.5, color="black", linestyle=":")

@@ -28,13 +28,23 @@ from statsmodels.datasets import anes96
 from shrinktest import compare
 
 survey = anes96.load_pandas().data
-schools = ["grades 1-8", "some high school", "high school", "some college", "2 years", "bachelor", "master or more"]
+schools = [
+    "grades 1-8",
+    "some high school",
+    "high school",
+    "some college",
+    "2 years",
+    "bachelor",
+    "master or more",
+]
 answers = pd.DataFrame(
     {
         "age": survey["age"],
         "school": pd.Categorical.from_codes(survey["educ"].astype(int) - 1, schools, ordered=True),
         "income": survey["income"],  # in 24 steps
-        "place": pd.cut(survey["popul"], [-1, 9, 99, 9999], labels=["country", "town", "city"]).astype(str),
+        "place": pd.cut(
+            survey["popul"], [-1, 9, 99, 9999], labels=["country", "town", "city"]
+        ).astype(str),
         "days of news": survey["TVnews"],  # on television, per week
         "ideology": survey["selfLR"],  # their own answer, from 1 (liberal) to 7 (conservative)
     }

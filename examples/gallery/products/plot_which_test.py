@@ -59,7 +59,9 @@ print(study.summary())
 
 plt.rc("font", size=16)
 figure, ax = plt.subplots(figsize=(7.5, 5.25), layout="constrained")
-for name, color, marker in zip(tests, ("#0072B2", "#CC79A7", "#D55E00", "#5A5A5A"), "osD^", strict=True):
+for name, color, marker in zip(
+    tests, ("#0072B2", "#CC79A7", "#D55E00", "#5A5A5A"), "osD^", strict=True
+):
     rows, null = (table[table["estimator"] == name] for table in (study.table, study.size_table))
     ax.plot(rows["n"], rows["power"], color=color, marker=marker, markersize=9, linewidth=3)
     ax.text(106, rows["power"].iloc[-1], name, color=color, va="center")

@@ -30,7 +30,9 @@ valve = lfilter([1.0], [1.0, -0.6], rng.normal(size=350))[50:]
 noise = lfilter([1.0], [1.0, -0.6], rng.normal(size=350))[50:]
 pressure = 0.5 * np.roll(valve, 6) ** 2 + noise
 
-result = independence_test(valve, pressure, lags=range(0, 11), block_length="whole", rng=0, workers=1)
+result = independence_test(
+    valve, pressure, lags=range(0, 11), block_length="whole", rng=0, workers=1
+)
 table = result.table
 print(table[["lag", "pvalue", "adjusted"]].to_string(index=False))
 related = ", ".join(str(lag) for lag in table.loc[table["reject"], "lag"])

@@ -35,7 +35,9 @@ sensors[160:, 2] = 0.95 * sensors[160:, 1] + 0.3 * sensors[160:, 2]
 result = change_points(sensors, times=hours, kernel="whitened", rng=0, workers=1)
 print(result.table[["when", "adjusted"]].to_string(index=False))
 for when, (low, high) in zip(result.when, result.when_intervals, strict=True):
-    print(f"A change at {when:%d %B, %H:%M}; times from {low:%d %B, %H:%M} to {high:%d %B, %H:%M} are not ruled out.")
+    print(
+        f"A change at {when:%d %B, %H:%M}; times from {low:%d %B, %H:%M} to {high:%d %B, %H:%M} are not ruled out."
+    )
 
 # %%
 

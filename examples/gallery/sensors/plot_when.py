@@ -35,7 +35,9 @@ low, high = result.when_interval
 before, after = growth[: result.location], growth[result.location :]
 print(f"{result.restriction}: p = {result.pvalue:.3f}")
 print(f"first quarter after the change: {result.when} (95% interval {low} to {high})")
-print(f"means {before.mean():.2f} and {after.mean():.2f}, standard deviations {before.std():.2f} and {after.std():.2f}")
+print(
+    f"means {before.mean():.2f} and {after.mean():.2f}, standard deviations {before.std():.2f} and {after.std():.2f}"
+)
 
 # %%
 
@@ -46,7 +48,14 @@ ax.axvline(result.when, color="#D55E00", linewidth=3)
 ax.plot(year, growth, color="#0072B2", linewidth=1.5)
 for part, years in ((before, year[: result.location]), (after, year[result.location :])):
     for side in (-1, 1):
-        ax.hlines(part.mean() + side * part.std(), years[0], years[-1], color="black", linestyle="--", linewidth=2)
+        ax.hlines(
+            part.mean() + side * part.std(),
+            years[0],
+            years[-1],
+            color="black",
+            linestyle="--",
+            linewidth=2,
+        )
 ax.set(xlabel="year", ylabel="growth in a quarter (%)", title="When did growth become steadier?")
 plt.show()
 

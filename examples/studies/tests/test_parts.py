@@ -24,9 +24,20 @@ from scipy.stats import binom
 from shrinktest.power import designs
 
 SHAPES = {
-    **{"glass": (214, 9), "wine": (178, 13), "ionosphere": (351, 33), "wdbc": (569, 30), "sonar": (208, 60)},
+    **{
+        "glass": (214, 9),
+        "wine": (178, 13),
+        "ionosphere": (351, 33),
+        "wdbc": (569, 30),
+        "sonar": (208, 60),
+    },
     **{"australian": (690, 14), "specft": (267, 44), "satimage": (6435, 36), "segment": (2310, 18)},
-    **{"vehicle": (846, 18), "vowel": (990, 10), "abalone": (4177, 7), "australian, continuous": (690, 6)},
+    **{
+        "vehicle": (846, 18),
+        "vowel": (990, 10),
+        "abalone": (4177, 7),
+        "australian, continuous": (690, 6),
+    },
 }
 
 
@@ -42,7 +53,9 @@ def test_the_data_are_those_of_the_papers(name):
 
 def test_every_data_set_of_the_densities_has_its_source():
     sources = (_tables.DATA / "SOURCES.md").read_text(encoding="utf-8")
-    assert {*density_nll.DATA} == {name for name in SHAPES if "," not in name} | {*_tables.ELSEWHERE}
+    assert {*density_nll.DATA} == {name for name in SHAPES if "," not in name} | {
+        *_tables.ELSEWHERE
+    }
     here = {path.name for path in _tables.DATA.glob("*.csv*")}
     assert here == {name for name in re.findall(r"(?m)^\| `([\w.]+)` \|", sources)} - {
         f"{name}.csv" for name in _tables.ELSEWHERE
@@ -86,13 +99,22 @@ def test_agreement_with_what_is_published():
     frame = frame.assign(difference=(frame["low"] + frame["high"]) / 2, estimator="a")
     (row,) = density_nll.agreement(frame, ["estimator"]).to_dict("records")
     assert row == {
-        **{"estimator": "a", "compared": 4, "printed as better": 3, "agree": 1, "oppose": 2, "undecided": 1},
+        **{
+            "estimator": "a",
+            "compared": 4,
+            "printed as better": 3,
+            "agree": 1,
+            "oppose": 2,
+            "undecided": 1,
+        },
         **{"sign test agrees": 1, "sign test opposes": 2},
     }
 
 
 def test_printed_tables_have_our_names():
-    paper = density_nll.printed("M14_table1_density_nll").set_index(["kernel", "data", "estimator"])["there"]
+    paper = density_nll.printed("M14_table1_density_nll").set_index(
+        ["kernel", "data", "estimator"]
+    )["there"]
     assert paper["gaussian", "glass", "fkmse"] == paper["gaussian", "glass", "fkmse, paper"]
     assert paper["poly3", "abalone", "skmse"] == pytest.approx(23.2487 - 20.6071)
     assert set(paper.index.get_level_values("data")) == set(density_nll.DATA)
@@ -106,7 +128,9 @@ def test_a_split_is_the_same_for_all(tmp_path):
     args = {**density_nll.CONSTANTS, "rows": 60, "components": 2}
     whole = density_nll.trial(args, ["linear", "gaussian"], density_nll.BOTH, "glass", None, 1)
     assert [row["estimator"] for row in whole] == 2 * list(density_nll.BOTH)
-    alone = density_nll.trial(args, ["gaussian"], {"skmse": "skmse", "mkme": "mkme"}, "glass", None, 1)
+    alone = density_nll.trial(
+        args, ["gaussian"], {"skmse": "skmse", "mkme": "mkme"}, "glass", None, 1
+    )
     assert alone[0] == whole[5]
     parts = {**args, "units": "training part"}
     rows = density_nll.trial(parts, ["linear"], density_nll.BOTH, "glass", None, 1)
@@ -117,7 +141,9 @@ def test_slopes_of_rates():
     """For powers of n the slopes are the exponents, with the interval of the errors."""
     sizes = np.array([10, 20, 40, 80, 160])
     frame = pd.concat(
-        pd.DataFrame({"kernel": "gaussian", "n": sizes, "estimator": name, "loss": 3.0 * sizes**power})
+        pd.DataFrame(
+            {"kernel": "gaussian", "n": sizes, "estimator": name, "loss": 3.0 * sizes**power}
+        )
         for name, power in (("kme", -1.0), ("fkmse, 0.25", -0.5), ("fkmse, tuned", -1.0))
     )
     slopes = filter_rates.slopes(frame.assign(error=0.1 * frame["loss"])).set_index("filter")
@@ -143,7 +169,10 @@ def test_the_gaussian_mean_is_as_smooth_as_is_said():
     root = np.sqrt(weights)
     matrix = root[:, None] * np.exp(-0.5 * (nodes[:, None] - nodes) ** 2) * root
     values, vectors = np.linalg.eigh(matrix)
-    values, ones = values[::-1][:9:2], (root @ vectors)[::-1][:9:2] ** 2  # the constant has even parts only
+    values, ones = (
+        values[::-1][:9:2],
+        (root @ vectors)[::-1][:9:2] ** 2,
+    )  # the constant has even parts only
     ratio = values[1:] / values[:-1]
     np.testing.assert_allclose(ratio, ratio[0], rtol=1e-6)
     k = np.arange(1, 5)
@@ -173,7 +202,9 @@ def test_a_shortcut_differs_from_the_valid_test_in_one_thing():
     assert masks.shape == (31, 11) and (masks.sum(axis=1) == 6).all()
     np.testing.assert_array_equal(masks[0], np.arange(11) < 6)
     for mask, *means in zip(masks.astype(bool), *shortcuts.means(gram, masks), strict=True):
-        expected = [gram[np.ix_(a, b)].mean() for a, b in ((mask, mask), (~mask, ~mask), (mask, ~mask))]
+        expected = [
+            gram[np.ix_(a, b)].mean() for a, b in ((mask, mask), (~mask, ~mask), (mask, ~mask))
+        ]
         assert means == pytest.approx(expected, rel=1e-12)
     ours = shortcuts.two_sample_test(x, y, bandwidth=bandwidth, form="biased", n_resamples=0)
     assert shortcuts.mmd(gram, masks)[0] == pytest.approx(ours.statistic, rel=1e-10)
@@ -200,7 +231,11 @@ def test_the_hsic_is_the_unbiased_one():
     rng = np.random.default_rng(0)
     n, ones = 9, np.ones(9)
     k, m = (gram(rng.normal(size=(n, 2)), 0.0) for _ in range(2))
-    known = np.trace(k @ m) + k.sum() * m.sum() / ((n - 1) * (n - 2)) - 2 / (n - 2) * (ones @ k @ m @ ones)
+    known = (
+        np.trace(k @ m)
+        + k.sum() * m.sum() / ((n - 1) * (n - 2))
+        - 2 / (n - 2) * (ones @ k @ m @ ones)
+    )
     full = m + np.eye(n)  # the diagonal does not count
     assert (_rivals._u_centred(k + np.eye(n)) * full).sum() == pytest.approx(known, abs=1e-12)
 
@@ -214,7 +249,9 @@ def test_levels(test):
     for _ in range(trials):
         x, y = rng.normal(size=(2, 14, 2))
         rejected += [rival(x, y, 0.05, rng, 99) for rival in rivals.values()]
-    assert (rejected <= binom(trials, 0.05).isf(0.0005)).all(), dict(zip(rivals, rejected, strict=True))
+    assert (rejected <= binom(trials, 0.05).isf(0.0005)).all(), dict(
+        zip(rivals, rejected, strict=True)
+    )
 
 
 def test_what_differs_is_found():
@@ -232,17 +269,23 @@ def test_the_energy_test_and_dcor():
     for _ in range(20):
         x, y = rng.normal(size=(15, 2)), rng.normal(0.7, size=(12, 2))
         theirs = dcor.homogeneity.energy_test(x, y, num_resamples=999, random_state=0).pvalue
-        agree += abs(theirs - 0.05) < 0.02 or _rivals.energy(x, y, 0.05, rng, 999) == (theirs <= 0.05)
+        agree += abs(theirs - 0.05) < 0.02 or _rivals.energy(x, y, 0.05, rng, 999) == (
+            theirs <= 0.05
+        )
     assert agree == 20
 
 
 def test_a_stopped_study_goes_on(tmp_path):
     """Decisions that a store has are not made again, a line that was cut off is, and the end is the same."""
     args = Namespace(store=tmp_path, workers=1, quick=True)
-    cell = leaderboard.Cell("two-sample", "small samples", "shift", designs.MeanShift(dimension=2, shift=1.0), 10)
+    cell = leaderboard.Cell(
+        "two-sample", "small samples", "shift", designs.MeanShift(dimension=2, shift=1.0), 10
+    )
 
     def run(trials):
-        decisions = leaderboard.theirs(args, cell, cell.design, 10, trials, "cell").drop(columns="seconds")
+        decisions = leaderboard.theirs(args, cell, cell.design, 10, trials, "cell").drop(
+            columns="seconds"
+        )
         return decisions.sort_values(["trial", "label"]).to_numpy().tolist()
 
     whole = run(6)
@@ -265,7 +308,9 @@ def test_all_tests_see_the_data_of_the_power_study():
             return seen[-1]
 
     design = Watched(dimension=2, shift=1.0)
-    leaderboard.power_study(design, "kme", 8, n_trials=2, n_resamples=19, with_null=False, workers=1, rng=0)
+    leaderboard.power_study(
+        design, "kme", 8, n_trials=2, n_resamples=19, with_null=False, workers=1, rng=0
+    )
     ours = [x.tobytes() + y.tobytes() for x, y in seen]
     seen.clear()
     for number in range(2):

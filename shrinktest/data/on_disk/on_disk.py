@@ -87,34 +87,12 @@ class OnDisk:
             [None] * len(parts) if typed_columns is None else typed_columns.encodings
         )
         gaps = [() if encoding is None else gaps_of(encoding.codes) for encoding in encodings]
-        requested = [
-            ("sd" if p.names else None) if is_unasked(s) else s
-            for p, s in zip(parts, scales, strict=True)
-        ]
-        units = [
-            checked_units(entry) if encoding is None else encoding.entries(entry)
-            for entry, encoding in zip(requested, encodings, strict=True)
-        ]
-        widths = [
-            part.width if encoding is None else len(encoding.features)
-            for part, encoding in zip(parts, encodings, strict=True)
-        ]
-        ends = np.cumsum([0, *(width or 0 for width in widths)]).tolist()
-        groups = (
-            [slice(None)]
-            if len(parts) == 1
-            else [slice(*ends[k : k + 2]) for k in range(len(parts))]
-        )
+        units = _units_requested(parts, scales, encodings)
+        groups = _groups_of(parts, encodings)
         seen = survey(
             samples, max(SAMPLE, drawn), rng, workers, groups=groups, holes=gaps, store=store
         )
-        if min(seen.sizes) < 2 and any(seen.omitted):
-            _refuse_empty_columns(samples, workers, min(seen.sizes))
-        for rows, size in zip(samples, seen.sizes, strict=True):
-            if size < 2:
-                raise ValueError(
-                    f"{subject_has(rows.name)} {counted(size, 'row')}; a sample needs at least 2"
-                )
+        _check_sizes(samples, seen, workers)
         if typed_columns is not None:
             typed_columns = typed_columns.filled(seen.fills)
             samples = typed_columns.rows
@@ -124,30 +102,9 @@ class OnDisk:
             samples = [rows.in_single(single.tolist()) for rows in samples]
             seen = seen.in_single()
         notes = [] if typed_columns is None else list(typed_columns.notes)
-        for rows, left, size in zip(samples, seen.omitted, seen.sizes, strict=True):
-            if left:
-                which = f"{left} of {counted(left + size, 'row')} of {rows.name}"
-                notes.append(note("missing-left-out", rows=which, where=""))
-        if any(gaps) and len(seen.pooled[0].rows) < sum(seen.sizes):
-            what = "The median that replaces missing numbers"
-            notes.append(note("random-sample", what=what, rows=len(seen.pooled[0].rows)))
-        known = []
-        for k, (part, encoding, scale, pooled) in enumerate(
-            zip(parts, encodings, scales, seen.pooled, strict=True)
-        ):
-            if encoding is None and part.names:
-                names = [rows.name for rows in samples] if len(samples) > 1 else [part.name]
-                encoding, more = _encoding_of_numbers(
-                    part.names, [sides[k] for sides in seen.seen], names
-                )
-                notes += more
-            if encoding is not None:
-                encoding = encoding.knowing(pooled.constant)
-                notes += encoding.notes(part.name, unasked=is_unasked(scale) and encoding.named)
-            elif (constant := np.flatnonzero(pooled.constant)).size:
-                which = f"{part.name}: columns {', '.join(map(str, constant))} have"
-                notes.append(note("no-weight", which=which, unit=""))
-            known.append(encoding)
+        notes += _notes_on_rows(samples, seen, filled=any(gaps))
+        known, more = _encodings_known(samples, parts, encodings, scales, seen)
+        notes += more
         settled = tuple(_settled(*each) for each in zip(units, gaps, seen.pooled, strict=True))
         left_out = {} if typed_columns is None else typed_columns.left_out
         notes = list(dict.fromkeys(notes))
@@ -173,6 +130,84 @@ class OnDisk:
         return representative(
             self.samples, self.survey, columns or self.groups, sample, self.workers, self.store
         )
+
+
+def _units_requested(
+    parts: Sequence[Part], scales: Sequence[Any], encodings: Sequence[Encoding | None]
+) -> list[Any]:
+    """Return the units of every variable, by default standard deviations of named columns."""
+    units = []
+    for part, scale, encoding in zip(parts, scales, encodings, strict=True):
+        requested = scale
+        if is_unasked(scale):
+            requested = "sd" if part.names else None
+        units.append(checked_units(requested) if encoding is None else encoding.entries(requested))
+    return units
+
+
+def _groups_of(parts: Sequence[Part], encodings: Sequence[Encoding | None]) -> list[slice]:
+    """Return the columns of numbers of every variable."""
+    if len(parts) == 1:
+        return [slice(None)]
+    widths = [
+        part.width if encoding is None else len(encoding.features)
+        for part, encoding in zip(parts, encodings, strict=True)
+    ]
+    ends = np.cumsum([0, *(width or 0 for width in widths)]).tolist()
+    return [slice(*ends[k : k + 2]) for k in range(len(parts))]
+
+
+def _check_sizes(samples: Sequence[Rows], seen: Survey, workers: Any) -> None:
+    """Raise ValueError for samples with fewer than two rows."""
+    if min(seen.sizes) < 2 and any(seen.omitted):
+        _refuse_empty_columns(samples, workers, min(seen.sizes))
+    for rows, size in zip(samples, seen.sizes, strict=True):
+        if size < 2:
+            raise ValueError(
+                f"{subject_has(rows.name)} {counted(size, 'row')}; a sample needs at least 2"
+            )
+
+
+def _notes_on_rows(samples: Sequence[Rows], seen: Survey, *, filled: bool) -> list[str]:
+    """Return notes on rows that were left out, and on medians of some rows that were filled in."""
+    notes: list[str] = []
+    for rows, left, size in zip(samples, seen.omitted, seen.sizes, strict=True):
+        if left:
+            which = f"{left} of {counted(left + size, 'row')} of {rows.name}"
+            notes.append(note("missing-left-out", rows=which, where=""))
+    drawn = len(seen.pooled[0].rows)
+    if filled and drawn < sum(seen.sizes):
+        what = "The median that replaces missing numbers"
+        notes.append(note("random-sample", what=what, rows=drawn))
+    return notes
+
+
+def _encodings_known(
+    samples: Sequence[Rows],
+    parts: Sequence[Part],
+    encodings: Sequence[Encoding | None],
+    scales: Sequence[Any],
+    seen: Survey,
+) -> tuple[list[Encoding | None], list[str]]:
+    """Return the encodings, which know the constant columns, and notes on columns."""
+    known = []
+    notes: list[str] = []
+    for k, (part, encoding, scale, pooled) in enumerate(
+        zip(parts, encodings, scales, seen.pooled, strict=True)
+    ):
+        if encoding is None and part.names:
+            names = [rows.name for rows in samples] if len(samples) > 1 else [part.name]
+            sides = [variables[k] for variables in seen.seen]
+            encoding, more = _encoding_of_numbers(part.names, sides, names)
+            notes += more
+        if encoding is not None:
+            encoding = encoding.knowing(pooled.constant)
+            notes += encoding.notes(part.name, unasked=is_unasked(scale) and encoding.named)
+        elif (constant := np.flatnonzero(pooled.constant)).size:
+            which = f"{part.name}: columns {', '.join(map(str, constant))} have"
+            notes.append(note("no-weight", which=which, unit=""))
+        known.append(encoding)
+    return known, notes
 
 
 def checked_units(scale: Any) -> Any:
@@ -250,16 +285,7 @@ class TypedColumns:
         are known.
         """
         types = samples[0].reader.types or {}
-        labels = samples[0].names or ()
-        if dropped := [label for label, kind in types.items() if kind == DROP]:
-            if not all(rows.names for rows in samples):
-                raise ValueError(
-                    "column_types='drop' takes columns with names; choose others by "
-                    "Batches(columns=)"
-                )
-            for label in dropped:
-                choice(label, labels, "a column in column_types")
-            samples, parts = _without(samples, parts, dropped)
+        samples, parts = _without_dropped(samples, parts, types)
         total = summarized(samples, workers, store, name)
         columns = [[sample[j] for sample in total] for j in range(len(total[0]))]
         typed = {label for label, kind in types.items() if kind != DROP}
@@ -400,6 +426,22 @@ def _merged(known: list[Both], others: list[Both], names: tuple[str, str]) -> li
         return others
     pairs = zip(known, others, strict=True)
     return [(a.merge(c, names), b.merge(d, names)) for (a, b), (c, d) in pairs]
+
+
+def _without_dropped(
+    samples: Sequence[Rows], parts: Sequence[Part], types: Mapping[str, str]
+) -> tuple[Sequence[Rows], Sequence[Part]]:
+    """Leave out the columns that users drop by their types."""
+    dropped = [label for label, kind in types.items() if kind == DROP]
+    if not dropped:
+        return samples, parts
+    if not all(rows.names for rows in samples):
+        raise ValueError(
+            "column_types='drop' takes columns with names; choose others by Batches(columns=)"
+        )
+    for label in dropped:
+        choice(label, samples[0].names or (), "a column in column_types")
+    return _without(samples, parts, dropped)
 
 
 def _without(

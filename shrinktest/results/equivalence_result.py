@@ -1,0 +1,158 @@
+"""EquivalenceResult: whether an effect is below a margin."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from textwrap import fill
+from typing import TYPE_CHECKING, Any
+
+from shrinktest.results.base import Decision, plain
+from shrinktest.results.closer_result import kernels_in_words
+from shrinktest.results.printing import WIDTH, Summary, Table, shown_pvalue, without_zero
+from shrinktest.results.result import TestResult
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+DISTANCE = "distance"
+AUC = "auc"
+DEPENDENCE = "dependence"
+#: Name of each measure, its value without a difference, and what it means to be below the margin.
+MEASURES = {
+    DISTANCE: ("distance", 0.0, "they are practically the same on this scale"),
+    AUC: ("separability", 0.5, "such a witness function hardly tells them apart"),
+    DEPENDENCE: ("dependence", 0.0, "they are practically independent on this scale"),
+}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class EquivalenceResult(Decision):
+    """Result of a test that an effect is below a margin; ``statistic, pvalue = result`` works.
+
+    Attributes
+    ----------
+    statistic, pvalue : float
+        The estimate less the margin over its standard deviation if the margin is true, and its
+        p-value; NaN and 1 if there is no variance.
+    estimate, upper, margin : float
+        The effect, its upper limit with confidence 1 - alpha, and the margin.
+    measure, alpha, names, folds, notes
+        As in :func:`equivalence_test`.
+    test : TestResult
+        The ordinary test without permutations: kernel, estimator, sizes, columns, versions.
+    margin_words : str
+        The change whose effect is the margin, such as "shift 0.2"; empty for a number.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shrinktest import equivalence_test
+    >>> X, Y = np.random.default_rng(0).normal(size=(2, 400, 2))
+    >>> result = equivalence_test(X, Y, margin=0.03, measure="distance", rng=0)
+    >>> result.equivalent, result.upper < result.margin
+    (True, True)
+    """
+
+    statistic: float
+    pvalue: float
+    estimate: float
+    upper: float
+    margin: float
+    measure: str
+    alpha: float
+    names: tuple[str, str]
+    test: TestResult
+    margin_words: str = ""
+    folds: int | None = None
+    notes: tuple[str, ...] = ()
+
+    computed = ("answer", "reject")
+    decision = "result.equivalent"
+
+    def __repr__(self) -> str:
+        return (
+            f"EquivalenceResult(pvalue={self.pvalue:.6g}, {self.measure} {self.estimate:.6g} < "
+            f"{self.margin:.6g})"
+        )
+
+    @property
+    def equivalent(self) -> bool:
+        """True if the effect was shown to be below the margin."""
+        return self.reject()
+
+    @property
+    def answer(self) -> str:
+        """The result in one sentence."""
+        name, _, meaning = MEASURES[self.measure]
+        what = f"the {name} of {self.names[0]} and {self.names[1]}"
+        chance = f"p = {shown_pvalue(self.pvalue)}."
+        limit = "no upper limit" if math.isnan(self.upper) else f"upper limit {_number(self.upper)}"
+        if self.reject():
+            return f"T{what[1:]} is below {_number(self.margin)} ({limit}): {meaning}, {chance}"
+        return f"It was not shown that {what} is below {_number(self.margin)} ({limit}), {chance}"
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the result as the one row of ``table``."""
+        names = ("measure", "estimate", "upper", "margin", "statistic", "pvalue", "alpha")
+        return [{name: getattr(self, name) for name in names} | {"equivalent": self.equivalent}]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the attributes, ``answer`` and ``reject`` as plain Python values.
+
+        Those of the ordinary test are included.
+        """
+        names = (
+            "test",
+            "n_observations",
+            "columns",
+            "kernel",
+            "bandwidth",
+            "route",
+            "rng",
+            "estimator",
+        )
+        return super().to_dict() | {name: plain(getattr(self.test, name)) for name in names}
+
+    def summary(self) -> Summary:
+        """Return the answer, the estimate with its upper limit, the margin, and notes."""
+        limit = "none" if math.isnan(self.upper) else _number(self.upper)
+        rows = {
+            MEASURES[self.measure][0]: _number(self.estimate),
+            "upper limit": f"{limit} (with confidence {1.0 - self.alpha:.4g})",
+            "margin": _number(self.margin)
+            + (f", from {self.margin_words}" if self.margin_words else ""),
+            "p-value": f"{self.pvalue:.4g}",
+            "observations": " + ".join(map(str, self.test.n_observations)),
+            "kernel": kernels_in_words(self.test.kernel),
+        }
+        if self.folds is not None:
+            rows["witness function"] = (
+                f"{self.test.estimator!r}, cross-fitted on {self.folds} folds"
+            )
+        head = [fill(self.answer, WIDTH, break_on_hyphens=False)]
+        return Summary.of(Table([*rows.items()], "ll", gap="  "), head=head, notes=self.notes)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the estimate with its upper limit, and the margin (matplotlib)."""
+        from shrinktest.results.plots.axes import BLUE, GREY, ORANGE, axes, ink, legend_below, title
+
+        ax = axes(ax)
+        color = BLUE if self.reject() else GREY
+        name, nothing, _ = MEASURES[self.measure]
+        label = f"up to the upper limit, with confidence {1.0 - self.alpha:.4g}"
+        if not math.isnan(self.upper):
+            ax.plot(
+                [self.estimate, self.upper], [0.0, 0.0], color=color, linewidth=2.0, label=label
+            )
+        ax.plot([self.estimate], [0.0], "o", color=color, label="estimate")
+        ax.axvline(nothing, color=ink(ax), linewidth=0.8, label="no effect")
+        ax.axvline(self.margin, color=ORANGE, linestyle="--", label="margin")
+        ax.set(yticks=[], xlabel=name)
+        title(ax, self.answer)
+        legend_below(ax)
+        return ax
+
+
+def _number(value: float) -> str:
+    return without_zero(f"{value:.3g}")
