@@ -22,6 +22,7 @@ from shrinktest import (
     k_sample_test,
     two_sample_test,
 )
+from shrinktest.cli import main
 from shrinktest.data.formula import (
     Formula,
     basis,
@@ -812,3 +813,38 @@ def test_other_tests_name_a_remedy_for_such_distances():
 def test_faults_of_distances(distances, message):
     with pytest.raises(ValueError, match=message):
         Distances(distances)
+
+
+# ------------------------------------------------------------------------------------- the command
+
+
+def table_file(folder):
+    table = trial()
+    response = response_of(table, shift=1.0)
+    path = folder / "table.csv"
+    table.assign(pain=response[:, 0], mood=response[:, 1]).to_csv(path, index=False)
+    return path
+
+
+def test_the_command_gives_the_result_of_the_library(tmp_path, capsys):
+    path = table_file(tmp_path)
+    words = ["--response", "pain,mood", "--groups", "patient", "--seed", "0", "--json"]
+    assert main(["factors", str(path), "arm * visit", *words, "--exit-code"]) == 1
+    shown = json.loads(capsys.readouterr().out)
+    expected = factor_test("pain + mood ~ arm * visit", pd.read_csv(path), groups="patient", rng=0)
+    assert [row["pvalue"] for row in shown["rows"]] == expected.pvalues.tolist()
+    assert [row["term"] for row in shown["rows"]] == ["arm", "visit", "arm:visit"]
+
+
+def test_the_command_compares_pairs_of_levels(tmp_path, capsys):
+    path = table_file(tmp_path)
+    words = ["pain + mood ~ visit", "--pairwise", "visit", "--seed", "0", "--json"]
+    assert main(["factors", str(path), *words]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert len(shown["tests"]) == 6
+
+
+def test_the_command_names_unknown_columns(tmp_path, capsys):
+    path = table_file(tmp_path)
+    assert main(["factors", str(path), "pain ~ arn"]) == 2
+    assert "Did you mean 'arm'" in capsys.readouterr().err

@@ -101,6 +101,17 @@ COMMANDS = {
         "a.csv b.csv c.csv --seed 0|site*.csv --comparison pooled --effect|"
         "a.csv b.csv c.csv --blocks day --fail-if 'pvalue < 0.01'",
     ),
+    "factors": Command(
+        "which factors of a design matter?",
+        "factor_test",
+        "DATA FORMULA",
+        f"{_TEXT} pairwise json plot exit_code fail_if set",
+        "table.csv 'treatment * time + age' --response pain,mood --groups patient --blocks site|"
+        "table.csv 'pain + mood ~ C(dose)' --pairwise 'C(dose)' --seed 0|"
+        "table.csv 'pain ~ arm * age' --kernel linear --plot shares.png --exit-code",
+        runner="factors:run_factors",
+        leave_out="formula data",
+    ),
     "joint": Command(
         "are several variables jointly independent?",
         "joint_independence_test",

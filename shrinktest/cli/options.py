@@ -56,7 +56,7 @@ _READERS: dict[str, Callable[[str], Any]] = {
         ],
         values.value,
     ),
-    **dict.fromkeys(("seed", "workers", "folds", "skip_rows", "bins"), values.count),
+    **dict.fromkeys(("seed", "workers", "folds", "skip_rows", "bins", "typ"), values.count),
     **{
         "types": values.column_types,
         "lags": values.lags,
@@ -100,6 +100,11 @@ HELP = {
     "csv": "FILE save the table",
     "witness": "FILE save a picture of where the samples differ",
     "coordinates": "NAMES one or two columns to show in it",
+    "response": "NAMES columns that the terms may explain, such as pain,mood",
+    "typ": "N 2: each term adjusted for all that do not contain it; 1: for those before it (2)",
+    "statistic": "VALUE robust to unequal spread, or F (robust)",
+    "location": "VALUE auto: effects of the other terms are taken off the numbers first (auto)",
+    "pairwise": "TERM every pair of levels of one factor instead",
     "exit_code": "- exit with 1 if the test rejects (equivalence: if it does not)",
     "fail_if": "'auc>0.6' exit with 1 if this holds of the result or its effect",
     "test": "MODULE:FUNCTION a function (X, Y) -> p-value, or such as ks_2samp (ours)",
@@ -148,8 +153,8 @@ _GROUPS = {
     ),
     "what is compared": "",
     "design": (
-        "blocks groups paired block_length lags resamples alpha alphas stopping seed trials n "
-        "n_trials power ratio confidence trim"
+        "typ pairwise blocks groups paired block_length lags resamples alpha alphas stopping seed "
+        "trials n n_trials power ratio confidence trim"
     ),
     "output": (
         "effect json paragraph plot html csv witness coordinates exit_code fail_if progress quiet "

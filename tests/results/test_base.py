@@ -24,6 +24,7 @@ from shrinktest import (
     closer_test,
     compare,
     equivalence_test,
+    factor_test,
     independence_matrix,
     independence_test,
     joint_independence_test,
@@ -65,6 +66,11 @@ MADE = {
     "k-sample": lambda: k_sample_test(X, Y, X + 1.0, **FEW),
     "independence": lambda: independence_test(X, PAIR, stopping="besag-clifford", **FEW),
     "joint": lambda: joint_independence_test(X[:, 0], X[:, 1], PAIR, **FEW),
+    "term": lambda: factor_test("colour", TABLE, response=TABLE[["weight"]], **FEW)["colour"],
+    "combined term": lambda: factor_test(
+        "colour", TABLE, response=["weight"], estimator="auto", **FEW
+    )["colour"],
+    "factors": lambda: factor_test("colour", TABLE, response=["weight"], **FEW),
     "own": lambda: permutation_test(first_three, (10, 9), **FEW),
     "combined": lambda: two_sample_test(X, Y, estimator="auto", **FEW),
     "combined, by coordinates": lambda: two_sample_test(
