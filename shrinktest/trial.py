@@ -140,6 +140,7 @@ class Trial:
             data=TestData(last.test, (self.design.size,), restriction=last.permuted),
             setup=Setup(last.estimator, None, last.form, last.tuning),
             rng=provenance,
+            shared=False,
             notes=unique(text for result in results.values() for text in result.notes),
         )
 

@@ -737,6 +737,9 @@ def test_pairs_are_tests_of_their_rows():
     assert within.keys == ("first", "second", "arm")
     assert len(within) == 12
     np.testing.assert_allclose(within.adjusted.min(), min(1.0, 12 * within.pvalues.min()))
+    assert "for each test by itself" in str(pairs.summary())
+    with pytest.raises(ValueError, match="needs permutations that all tests share"):
+        pairs.with_method("westfall-young")
 
 
 @pytest.mark.parametrize(

@@ -275,6 +275,8 @@ class MultipleTestsResult(Result):
         Why tests were not made, by their names.
     rng, notes
         As in a :class:`TestResult`.
+    shared : bool
+        True if the tests are on the same permutations, which "westfall-young" needs.
 
     Examples
     --------
@@ -297,6 +299,7 @@ class MultipleTestsResult(Result):
     rng: dict[str, Any]
     untested: Mapping[tuple[Any, ...], str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    shared: bool = True  # whether the tests are on the same permutations, which step-down needs
 
     statistics = _each_null("observed", "Statistics, shape (k,).")
     pvalues = _each_null("pvalue", "p-values of the single tests, shape (k,), not adjusted.")
@@ -380,6 +383,10 @@ class MultipleTestsResult(Result):
     def with_method(self, method: str) -> MultipleTestsResult:
         """Return the same tests, adjusted by another method."""
         choice(method, METHODS, "method")
+        if method == WESTFALL_YOUNG and not self.shared:
+            raise ValueError(
+                f"method={WESTFALL_YOUNG!r} needs permutations that all tests share; use 'holm'"
+            )
         notes = tuple(text for text in self.notes if not has_code(text, "too-few-permutations"))
         adjusted = replace(self, method=method, notes=notes)
         return replace(adjusted, notes=(*notes, *adjusted._too_few()))
@@ -442,6 +449,7 @@ class MultipleTestsResult(Result):
             "n_observations",
             "form",
             "tuning",
+            "shared",
         )
         return self._plain("test", *names, "restriction", "notes", "rng") | {"tests": self.rows()}
 
@@ -474,6 +482,7 @@ class MultipleTestsResult(Result):
             f"{'all' if self.exact else 'random'}), "
             f"{f'{self.data.restriction}, ' if self.data.restriction else ''}"
         )
+        whose = "shared by all tests" if self.shared else "for each test by itself"
         more = rejected[order[_SHOWN:]]
         decisions = f"{int(rejected.sum())} of {len(self)} rejected at level {self.alpha:g}"
         rest = f"... and {len(more)} more, {more.sum() or 'none'} rejected" if len(more) else ""
@@ -484,7 +493,7 @@ class MultipleTestsResult(Result):
             f"Kernel {self.data.test} tests of {len(self)} {several[len(self) != 1]}",
             f"Estimator:     {getattr(estimator, 'label', repr(estimator))}",
             f"Observations:  {' + '.join(map(str, self.data.n_observations))}",
-            f"Permutations:  {self.n_resamples} ({how}shared by all tests",
+            f"Permutations:  {self.n_resamples} ({how}{whose}",
             f"Adjustment:    {self.method}; {decisions}",
         )
         headers = [*self.keys, "statistic", "p-value", "adjusted", ""]
