@@ -22,6 +22,8 @@ CUTS = (
     "result.plot()",
     "The distance of the rows before and after every cut, with the place of the change.",
 )
+SHARES = "result.plot()", "The share that every term explains, with its interval."
+TERM = "arm.plot()", "The statistic of the term, in its null distribution."
 CHANGES = "result.plot()", "The series with its changes and their intervals."
 NEARER = "result.plot()", "How much further away than the nearest the others are, with intervals."
 BELOW = "result.plot()", "The estimate with its upper limit, beside the margin."
@@ -55,6 +57,9 @@ DRAWN = {
     "change_point_test": CUTS,
     "change_points": CHANGES,
     "closer_test": NEARER,
+    "factor_test": SHARES,
+    "FactorResult": SHARES,
+    "TermResult": TERM,
     "check_level": LEVELS,
     "EquivalenceResult": BELOW,
     "KSampleEffect": PAIRS,
