@@ -20,7 +20,7 @@ from shrinktest.kernel_spec import KernelSpec
 from shrinktest.kernels import Distances, Kernel, Linear
 from shrinktest.kernels.user import takes_row_numbers
 from shrinktest.notes import note
-from shrinktest.results.factors import FactorResult
+from shrinktest.results.factor_result import FactorResult
 from shrinktest.settings import Settings
 from shrinktest.trial import Trial
 

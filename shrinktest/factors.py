@@ -18,7 +18,7 @@ from shrinktest.notes import note
 from shrinktest.permutations.base import Permutations, factorials
 from shrinktest.permutations.design import PermutationDesign
 from shrinktest.permutations.serial_correlation import SerialCorrelation
-from shrinktest.results.factors import TestedTerm
+from shrinktest.results.factor_result import TestedTerm
 from shrinktest.results.info import FACTOR, TestInfo
 from shrinktest.statistics.features import Features
 from shrinktest.statistics.kernel_cache import KernelCache, Request
@@ -111,7 +111,7 @@ class Design:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """How one term is tested: what changes places, and what the statistic is made of."""
+    """Plan of the test of a term: permuted units, projections and alignment."""
 
     term: str
     part: Projection  # of rows, or of whole groups
@@ -150,7 +150,7 @@ def plans(design: Design, alpha: float) -> tuple[Plan, ...]:
     Raises ValueError if a term is determined by others, or too few permutations are left.
     """
     if design.group is None:
-        return tuple(_of_rows(design, design.terms, indicators(design.block), alpha))
+        return tuple(_plans_of_rows(design, design.terms, indicators(design.block), alpha))
     first = np.unique(design.group, return_index=True)[1]
     within = indicators(design.group)
     varies = {
@@ -161,24 +161,26 @@ def plans(design: Design, alpha: float) -> tuple[Plan, ...]:
     between = [term for term in design.terms if not any(varies[name] for name in term.variables)]
     inner = [term for term in design.terms if term not in between]
     pure = [term for term in inner if all(varies[name] for name in term.variables)]
-    found = [
-        *_of_groups(design, between, pure, first, alpha),
-        *_within_groups(design, inner, pure, first, alpha),
+    planned = [
+        *_plans_of_groups(design, between, pure, first, alpha),
+        *_plans_within_groups(design, inner, pure, first, alpha),
     ]
-    by_name = {plan.term: plan for plan in found}
+    by_name = {plan.term: plan for plan in planned}
     return tuple(by_name[term.name] for term in design.terms)
 
 
-def _of_rows(design: Design, terms: Sequence[Term], always: Array, alpha: float) -> list[Plan]:
+def _plans_of_rows(
+    design: Design, terms: Sequence[Term], always: Array, alpha: float
+) -> list[Plan]:
     """Return plans for terms whose rows are permuted, within blocks."""
     parts = projections(terms, always, design.typ, [design.block_name])
     unit = np.arange(design.size)
-    found = []
+    planned = []
     for term, part in zip(terms, parts, strict=True):
         plan = _rows_plan(term, terms, part, design.block, "rows", design.within_blocks, alpha)
         cells = _scale_cells(terms, term if plan.exact else None, design.size)
-        found.append(replace(plan, unit=unit, alignment=part.adjusted, cells=cells))
-    return found
+        planned.append(replace(plan, unit=unit, alignment=part.adjusted, cells=cells))
+    return planned
 
 
 def _scale_cells(terms: Sequence[Term], but: Term | None, size: int) -> np.ndarray:
@@ -289,7 +291,7 @@ def _exact_rows(term: Term, part: Projection, cells: np.ndarray) -> tuple[Permut
 # --- groups ---------------------------------------------------------------------------------------
 
 
-def _of_groups(
+def _plans_of_groups(
     design: Design,
     terms: Sequence[Term],
     pure: Sequence[Term],
@@ -308,13 +310,13 @@ def _of_groups(
         raise ValueError(f"{error} (one row for each of the {design.group_name})") from None
     columns = np.hstack([np.zeros((design.size, 0)), *(term.columns for term in pure)])
     means = adjusted_means(design.group, columns)
-    found = []
+    planned = []
     for term, part in zip(few, parts, strict=True):
         plan = _rows_plan(
             term, few, part, block, f"whole {design.group_name}", design.within_blocks, alpha
         )
         space = basis(np.hstack([part.adjusted[design.group], columns]))
-        found.append(
+        planned.append(
             replace(
                 plan,
                 unit=np.arange(len(first)),
@@ -323,10 +325,10 @@ def _of_groups(
                 groups=means,
             )
         )
-    return found
+    return planned
 
 
-def _within_groups(
+def _plans_within_groups(
     design: Design,
     terms: Sequence[Term],
     pure: Sequence[Term],
@@ -340,7 +342,7 @@ def _within_groups(
     assert group is not None
     parts = projections(terms, indicators(group), design.typ, [design.group_name])
     series = tuple(np.flatnonzero(group == code) for code in range(int(group.max()) + 1))
-    found = []
+    planned = []
     for term, part in zip(terms, parts, strict=True):
         if term in pure:
             where = f" within {design.group_name}"
@@ -349,8 +351,8 @@ def _within_groups(
         else:
             plan = _labels_plan(design, term, part, first, alpha)
         cells = np.zeros(design.size, dtype=np.int64)
-        found.append(replace(plan, unit=group, alignment=part.adjusted, cells=cells))
-    return found
+        planned.append(replace(plan, unit=group, alignment=part.adjusted, cells=cells))
+    return planned
 
 
 def _labels_plan(
@@ -396,13 +398,13 @@ class NoEffect(Hypothesis):
     serial_remedy: ClassVar[str] = "give groups= that keep units together, or use distant rows"
 
     plan: Plan
-    beside: Array | None = None  # (n, c): indicators, for which a linear kernel is added
+    indicator_columns: Array | None = None  # (n, c): indicators, for which a linear kernel is added
 
     @classmethod
     def of(cls, plan: Plan, response: Variable, align: bool, **options: Any) -> NoEffect:
         """Align the response for a term."""
         variable = response
-        beside = None
+        indicator_columns = None
         if align and not response.numbers:
             numeric = numeric_columns(response)
             points = response.points.copy()
@@ -410,13 +412,13 @@ class NoEffect(Hypothesis):
                 points[:, numeric] = aligned(points[:, numeric], plan.alignment, plan.cells)
             variable = replace(response, points=np.ascontiguousarray(points))
             if plan.interaction and numeric.any() and not numeric.all():
-                beside = points[:, ~numeric] - points[:, ~numeric].mean(axis=0)
+                indicator_columns = points[:, ~numeric] - points[:, ~numeric].mean(axis=0)
                 variable = _only_columns(variable, numeric)
         return cls(
             variables=(variable,),
             sizes=(len(response.points),),
             plan=plan,
-            beside=beside,
+            indicator_columns=indicator_columns,
             **options,
         )
 
@@ -455,8 +457,8 @@ class NoEffect(Hypothesis):
         """Return features of rows, or of means of groups, and those of the kernel alone."""
         gram = cache(kernel, self.variables[0].points, Request()).about_mean(cache.memory)
         features: Features = gram
-        if self.beside is not None:
-            features = concatenated(gram, Features(self.beside, by_coordinates=True))
+        if self.indicator_columns is not None:
+            features = concatenated(gram, Features(self.indicator_columns, by_coordinates=True))
         if self.plan.groups is not None:
             features = mapped(features, self.plan.groups)
         return features, gram

@@ -109,7 +109,7 @@ COMMANDS = {
         "table.csv 'treatment * time + age' --response pain,mood --groups patient --blocks site|"
         "table.csv 'pain + mood ~ C(dose)' --pairwise 'C(dose)' --seed 0|"
         "table.csv 'pain ~ arm * age' --kernel linear --plot shares.png --exit-code",
-        runner="factors:run_factors",
+        runner="factor_command:run_factors",
         leave_out="formula data",
     ),
     "joint": Command(

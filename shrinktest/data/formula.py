@@ -214,7 +214,7 @@ def design_table(data: Any) -> pd.DataFrame:
             f"data must be a table with named columns, such as a DataFrame; got {_kind(data)}"
         )
     if isinstance(data, Table):
-        columns = {column.name: _of_column(column) for column in data.columns}
+        columns = {column.name: _plain_values(column) for column in data.columns}
         return pd.DataFrame(columns)
     names = read_names(data)
     if names is None or len(set(names)) < len(names):
@@ -227,7 +227,7 @@ def _kind(data: Any) -> str:
     return f"an array of shape {np.shape(data)}" if hasattr(data, "shape") else type(data).__name__
 
 
-def _of_column(column: Any) -> Any:
+def _plain_values(column: Any) -> Any:
     """Return a column as numbers, or as text without missing values."""
     if not column.categorical and column.kind != "ordered":
         return column.numbers()

@@ -263,8 +263,8 @@ FACTOR = TestInfo(
     verb="factor_test:factor_test",
     reader="factor_test:read",
     ensemble="TERMS",
-    result="results.factors:TermResult",
-    combined="results.factors:AggregateTermResult",
+    result="results.factor_result:TermResult",
+    combined="results.factor_result:AggregateTermResult",
 )
 
 #: Every kind of test, by the name that results have it under.

@@ -20,7 +20,7 @@ import numpy as np
 from shrinktest._check import Array
 from shrinktest.data.formula import Projection, basis
 from shrinktest.permutations.null import Statistic
-from shrinktest.results.factors import Share
+from shrinktest.results.factor_result import Share
 from shrinktest.statistics.features import LAST_BITS, Features
 from shrinktest.statistics.statistic import Form
 from shrinktest.statistics.sums import times

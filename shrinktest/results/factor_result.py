@@ -11,7 +11,7 @@ import numpy as np
 
 from shrinktest._check import choice, counted, level
 from shrinktest.results.base import Notes, Result, part_of, unique
-from shrinktest.results.plots.factors import plot_shares
+from shrinktest.results.plots.shares import plot_shares
 from shrinktest.results.printing import Summary, Table, shown_pvalue, without_zero
 from shrinktest.results.result import TestResult
 from shrinktest.results.several import AggregateResult, MultipleTestsResult
