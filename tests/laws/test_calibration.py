@@ -121,11 +121,10 @@ def test_level(estimator, design):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("law", BOTH)
 @pytest.mark.parametrize("design", [(8, 8), (10, 10), (6, 12), 8, 11], ids=str)
 @pytest.mark.parametrize("estimator", ESTIMATORS)
-def test_level_in_many_data_sets(estimator, design, law):
-    check(design, estimator, (law,), draws=1000)
+def test_level_in_many_data_sets(estimator, design):
+    check(design, estimator, BOTH, draws=1000)
 
 
 @pytest.mark.slow
