@@ -122,8 +122,8 @@ _IN_USE: set[str] = set()  # loops that were compiled on request
 
 @cache  # the same call gives the same bits again, whatever other processes compile meanwhile
 def _on_disk(name: str) -> bool:
-    module = _MODULES[name].rpartition(".")[2]
-    return any(folder().glob(f"{module}.{name}-*.nbi"))
+    # A loop may be compiled from a plain function of another module, after which its file is named.
+    return any(folder().glob(f"*.{name}-*.nbi"))
 
 
 @cache
