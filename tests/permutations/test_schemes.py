@@ -342,7 +342,7 @@ def test_schemes_of_the_package_are_for_data_of_their_sizes_and_kind():
     result = two_sample_test(VALUES[:4], VALUES[4:], permutations=own, alpha=0.6)
     assert result.exact and result.n_resamples == 70
     for other in (Labels((5, 3)), Labels((3, 2)), Pairings(8)):
-        with pytest.raises(ValueError, match="permutations: .* is not for these data"):
+        with pytest.raises(ValueError, match=r"permutations: .* is not for these data"):
             two_sample_test(VALUES[:4], VALUES[4:], permutations=other, alpha=0.6)
 
 
