@@ -128,7 +128,7 @@ def test_the_form_of_the_page_is_one_of_a_test(monkeypatch):
         1.0 - 9.0 * 5.0 / (2.0 * 5 * 5.0 * 4.0)
     )  # one step of 5
     for wrong in (tied, A):
-        with pytest.raises(ValueError, match="ties|one column"):
+        with pytest.raises(ValueError, match=r"ties|one column"):
             st.independence_test(wrong, y, form="xi", **OPTIONS)
 
 
