@@ -16,6 +16,7 @@ from shrinktest.kernels import Kernel, as_kernel
 from shrinktest.kernels.bandwidths import bandwidth_grid
 from shrinktest.kernels.distance_kernel import DistanceKernel
 from shrinktest.kernels.pooled import PooledKernel
+from shrinktest.settings import Settings
 from shrinktest.statistics.statistic import Form
 
 AUTO = "auto"
@@ -110,9 +111,15 @@ def as_kernels(specs: Sequence[KernelSpec]) -> Any:
     return kernels if len(kernels) > 1 else kernels[0]
 
 
-def refuse_kernels(form: Form, estimator: Any, specs: Sequence[KernelSpec]) -> None:
+def refuse_kernels(
+    form: Form, estimator: Any, specs: Sequence[KernelSpec], settings: Settings
+) -> None:
     """Raise ValueError for an estimator or a kernel of a statistic that has none."""
     names = [spec.name for spec in specs if spec.given()]
+    if settings.gram not in ("auto", "dense"):
+        names.append("gram")
+    if settings.rank is not None:
+        names.append("rank")
     if not (isinstance(estimator, str) and estimator == "kme"):
         names.insert(0, "estimator")
     if names:

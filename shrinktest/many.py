@@ -215,7 +215,7 @@ def run_side_by_side(
     form = leading.form(settings.form)
     several = is_several(estimator)
     if not form.by_kernel:
-        refuse_kernels(form, estimator, specs[0])
+        refuse_kernels(form, estimator, specs[0], settings)
     members = _members(leading, estimator, specs[0], generator)
     setups = [leading.setup(member.estimator, member.kernel, form) for member in members]
     source = setup_rng(generator)

@@ -35,7 +35,7 @@ def run(
     hypothesis = hypothesis.compared_by([spec.kernel for spec in specs])
     form = hypothesis.form(settings.form)
     if not form.by_kernel:
-        refuse_kernels(form, estimator, specs)
+        refuse_kernels(form, estimator, specs, settings)
     if is_several(estimator, specs):
         return run_several(hypothesis, estimator, specs, form, settings, generator)
     provenance = rng_provenance(generator)

@@ -16,11 +16,14 @@ from pathlib import Path
 import numpy as np
 
 import shrinktest as st
-from shrinktest.estimators import ESTIMATORS as REGISTRY
 
 TABLE = Path(__file__).parent / "data" / "law.csv"
 
-ESTIMATORS = tuple(REGISTRY)
+#: Those of the record, to which a new estimator adds nothing: the other laws run over the registry.
+ESTIMATORS = (
+    *("kme", "skmse", "fkmse", "landweber", "nu"),
+    *("iterated_tikhonov", "tsvd", "mkme", "mmkme"),
+)
 
 
 def half(gram):

@@ -27,11 +27,12 @@ from shrinktest import (
     two_sample_test,
     two_sample_test_columns,
 )
-from shrinktest._docs import documented
+from shrinktest._docs import documented, parameters_of
 from shrinktest.kernels import as_kernel
 from shrinktest.notes import TEXTS, Note, has_code, note
 from shrinktest.power import designs
 from shrinktest.power.designs import MeanShift
+from shrinktest.results.info import KINDS
 from shrinktest.risk import loss_path, risk_study
 
 X, Y = np.random.default_rng(0).normal(size=(2, 12, 2))
@@ -216,6 +217,15 @@ def test_parameters_are_filled_in_in_the_order_of_the_signature():
     assert lines[lines.index("    Seed or random generator.") + 1] == "    Its own sentence."
     titles = [title for title, below in pairwise(lines) if below and set(below) == {"-"}]
     assert titles == ["Parameters", "Raises", "Warns", "Notes"]
+
+
+def test_docstrings_name_every_form():
+    named = {}
+    for kind in KINDS.values():
+        described = parameters_of(kind.load("verb")).get("form", ("", ""))[0]
+        named[kind.name] = set(re.findall(r'"(\w+)"', described))
+        assert not described or named[kind.name] >= {"auto", *kind.statistics}, kind.name
+    assert {"two-sample", "k-sample", "independence"} <= {name for name in named if named[name]}
 
 
 def test_a_parameter_that_nobody_describes_is_an_error_and_a_missing_docstring_is_not():

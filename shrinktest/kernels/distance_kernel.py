@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
@@ -34,7 +35,8 @@ _WORTH_THREADS = 1e-2  # seconds from which threads no longer wait for each othe
 class DistanceKernel(Kernel):
     """Base class of kernels of the distance divided by the bandwidth.
 
-    The bandwidth is one number, or one per column.
+    The bandwidth is one number, or one per column.  A subclass has a ``metric``, "euclidean" or
+    "cityblock", and ``decay``.
     """
 
     bandwidth: Bandwidth = "median"
@@ -115,7 +117,9 @@ class DistanceKernel(Kernel):
                 write_distances(X[first:last], columns, city, rows, values.size * X.shape[1])
                 rows *= unit
                 rows /= narrowest
-                self.decay(rows, exponential)
+                decayed = self.decay(rows, exponential)
+                if decayed is not rows:
+                    rows[:] = decayed
             if same:
                 values[first:last, :first] = rows[:, :first]
                 values[:first, first:last] = rows[:, :first].T
@@ -128,13 +132,12 @@ class DistanceKernel(Kernel):
 
     evaluate = block
 
+    @abstractmethod
     def decay(self, distances: Array, exponential: np.ufunc = np.exp) -> Array:
-        """Turn distances in units of the bandwidth into values, in place."""
-        city = self.metric == "cityblock"
-        if not city:
-            np.square(distances, out=distances)
-        distances *= -1.0 if city else -0.5
-        return exponential(distances, out=distances)
+        """Return the values at distances in units of the bandwidth, which may be overwritten.
+
+        With ``exponential=np.expm1``, return the values less 1, as exact for short distances.
+        """
 
     def differences(self, X: Array, threads: int = 1) -> Array:
         """Return the values less 1, (n, n).
@@ -164,6 +167,11 @@ class Gaussian(DistanceKernel):
 
     metric = "euclidean"
     never_negative = True
+
+    def decay(self, distances: Array, exponential: np.ufunc = np.exp) -> Array:
+        np.square(distances, out=distances)
+        distances *= -0.5
+        return exponential(distances, out=distances)
 
     def smoothed(self, variance: ArrayLike, dimension: int) -> Kernel:
         """Return the kernel E k(x + e, y) for noise e ~ N(0, diag(variance)).
@@ -208,6 +216,10 @@ class Laplacian(DistanceKernel):
 
     metric = "cityblock"
     never_negative = True
+
+    def decay(self, distances: Array, exponential: np.ufunc = np.exp) -> Array:
+        np.negative(distances, out=distances)
+        return exponential(distances, out=distances)
 
 
 @dataclass(frozen=True)

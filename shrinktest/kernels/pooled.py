@@ -304,7 +304,7 @@ class Rescaled(SampleKernel):
         if moves(self.scale) or not isinstance(kernel, DistanceKernel):
             return replace(pooled, kernel=kernel)
         widths = pooled.units() * np.asarray(kernel.bandwidth, dtype=np.float64)
-        return type(kernel)(tuple(widths.tolist()) if len(widths) > 1 else float(widths[0]))
+        return kernel.with_bandwidth(tuple(widths.tolist()) if len(widths) > 1 else widths[0])
 
     def units(self) -> Array:
         """Return one unit of every column (d,); 1 for a column that has one value only."""

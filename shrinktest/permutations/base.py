@@ -172,9 +172,13 @@ def as_permutations(given: Any, identity: np.ndarray | None) -> Permutations:
         raise ValueError(
             "permutations: copies by a model are for permutation_test, whose statistic draws them"
         )
-    if type(given).__module__.startswith("shrinktest."):
-        return given
     name = type(given).__name__
+    if type(given).__module__.startswith("shrinktest."):
+        if identity is not None and not np.array_equal(given._identity(), identity):
+            raise ValueError(
+                f"permutations: {name} is not for these data; give one of their sizes and kind"
+            )
+        return given
     moves = identity is not None
     size = count(given.size, f"permutations: size of {name}", minimum=1)
     if given.distinct != math.inf:

@@ -197,6 +197,9 @@ class RelativeOrders(Shuffles):
     def size(self) -> int:
         return self.n
 
+    def _identity(self) -> np.ndarray:
+        return np.arange(self.n)
+
     def draw(self, rng: np.random.Generator, rows: int) -> np.ndarray:
         second = self._orders(rng, rows, self.second)
         if self.first == 0:

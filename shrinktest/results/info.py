@@ -79,6 +79,10 @@ class TestInfo:
         """
         return _load(f"shrinktest.{getattr(self, which)}")
 
+    def has_kernel(self, form: str) -> bool:
+        """Return False for the name of a statistic that has neither kernel nor estimator."""
+        return form not in self.statistics or bool(self.form(form).by_kernel)
+
     def form(self, name: str) -> Any:
         """Import the statistic with a name of ``statistics``."""
         return _load(self.statistics[name])

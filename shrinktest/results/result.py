@@ -383,7 +383,8 @@ class TestResult(Decision):
             ),
             *(*decision, ("Kernel values:", setup.route)),
         ]
-        tables = [side_by_side(kind.title, left, right)]
+        title = kind.title if kind.has_kernel(setup.form) else f"{kind.name.capitalize()} test"
+        tables = [side_by_side(title, left, right)]
         sizes = tuple(estimate.n for estimate in self.estimates)
         named_samples = any(self.names)
         shrunk = any(estimate.shrinkage is not None for estimate in self.estimates)

@@ -122,6 +122,14 @@ def test_the_form_of_the_page_is_one_of_a_test(monkeypatch):
     assert st.independence_matrix(
         np.hstack([x, y]), form="xi", **OPTIONS
     ).statistics == pytest.approx([7 / 10])
+    tied = np.repeat([0.0, 1.0], [4, 5])
+    falling = st.independence_test(-x, tied[np.argsort(np.argsort(x[:, 0]))], form="xi", **OPTIONS)
+    assert falling.statistic == pytest.approx(
+        1.0 - 9.0 * 5.0 / (2.0 * 5 * 5.0 * 4.0)
+    )  # one step of 5
+    for wrong in (tied, A):
+        with pytest.raises(ValueError, match=r"ties|one column"):
+            st.independence_test(wrong, y, form="xi", **OPTIONS)
 
 
 def test_the_copies_of_the_page_are_of_its_model():

@@ -75,6 +75,21 @@ def test_gram_matrix_is_symmetric_positive_and_consistent(kernel):
     assert np.linalg.eigvalsh(repeated).min() >= -1e-12 * np.trace(repeated)
 
 
+@pytest.mark.parametrize("name", names.NAMES)
+def test_a_kernel_with_a_name_is_one(name):
+    kernel = names.as_kernel(name).resolve(X)
+    gram = kernel(X)
+    np.testing.assert_array_equal(gram, gram.T)
+    assert np.linalg.eigvalsh(gram).min() >= -1e-12 * np.trace(gram)
+    np.testing.assert_allclose(kernel.diagonal(X), np.diag(gram), rtol=1e-12)
+    differences = kernel.differences(X)
+    if differences is not None:  # values less a constant
+        means = np.eye(12) - 1.0 / 12.0
+        np.testing.assert_allclose(
+            means @ differences @ means, means @ gram @ means, atol=1e-13 * np.trace(gram)
+        )
+
+
 def test_a_kernel_is_a_value(kernel):
     rebuilt = eval(repr(kernel), {**vars(names), "brownian": brownian})
     assert rebuilt == kernel

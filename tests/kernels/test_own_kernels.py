@@ -24,6 +24,7 @@ from shrinktest import (
 )
 from shrinktest.kernels import (
     Custom,
+    DistanceKernel,
     FeatureMap,
     Product,
     Rescaled,
@@ -118,6 +119,17 @@ class Named(Gaussian):
         return self.name
 
 
+@dataclass(frozen=True)
+class Heavy(DistanceKernel):
+    """(1 + r^2 / power)^-power, r the distance over the bandwidth; of heavy tails."""
+
+    power: float = 1.0
+    metric = "euclidean"
+
+    def decay(self, distances, exponential=np.exp):
+        return exponential(-self.power * np.log1p(np.square(distances) / self.power))
+
+
 class Initialised(Gaussian):
     def __init__(self, sigma="median"):
         super().__init__(sigma)
@@ -126,11 +138,28 @@ class Initialised(Gaussian):
 def test_subclasses_keep_their_fields_when_the_bandwidth_is_found():
     assert Named(name="near").resolve(X) == Named(Gaussian().resolve(X).bandwidth, "near")
     assert two_sample_test(X, Y, kernel=Named(name="near"), **FEW).kernel.label == "near"
+    scaled = two_sample_test(X, Y, kernel=Named(name="near"), scale="sd", **FEW)
+    assert scaled.kernel.label == "near"
     expected = two_sample_test(X, Y, kernel=Gaussian("0.5 * median"), **FEW)
     assert (
         two_sample_test(X, Y, kernel=Initialised("0.5 * median"), **FEW).statistic
         == expected.statistic
     )
+
+
+def test_a_kernel_of_a_distance_of_your_own():
+    def values(rows, bandwidth):
+        squared = np.square((rows[:, None] - rows) / bandwidth).sum(axis=2)
+        return (1.0 + squared / 2.0) ** -2.0
+
+    kernel = Heavy(1.5, power=2.0)
+    np.testing.assert_allclose(kernel(X), values(X, 1.5), rtol=1e-12)
+    np.testing.assert_allclose(kernel.differences(X), values(X, 1.5) - 1.0, atol=1e-14)
+    pooled = np.vstack([X, Y])
+    K = values(pooled / pooled.std(axis=0), 1.5)
+    signs = np.repeat([1.0, -1.0], 12)
+    result = two_sample_test(X, Y, kernel=kernel, scale=pooled.std(axis=0), **FEW)
+    assert result.statistic == pytest.approx(signs @ K @ signs / 144.0, rel=1e-9)
 
 
 MISTAKES = {

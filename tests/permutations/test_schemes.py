@@ -337,6 +337,15 @@ def test_what_are_not_permutations_of_the_data_is_an_error(changed, n_resamples,
         )
 
 
+def test_schemes_of_the_package_are_for_data_of_their_sizes_and_kind():
+    own = Labels((4, 4))
+    result = two_sample_test(VALUES[:4], VALUES[4:], permutations=own, alpha=0.6)
+    assert result.exact and result.n_resamples == 70
+    for other in (Labels((5, 3)), Labels((3, 2)), Pairings(8)):
+        with pytest.raises(ValueError, match=r"permutations: .* is not for these data"):
+            two_sample_test(VALUES[:4], VALUES[4:], permutations=other, alpha=0.6)
+
+
 @dataclass(frozen=True)
 class Shuffled(Permutations):
     """Places of the rows of all variables but the first, two of them."""

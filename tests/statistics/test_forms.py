@@ -424,6 +424,8 @@ def test_a_statistic_without_kernel_and_estimator():
     )
     shown = str(result.summary())
     assert "xi" in shown and "Estimator:" not in shown and "Bandwidth" not in shown
+    assert "Independence test" in shown and "HSIC" not in shown
+    assert result.plot_null().get_xlabel() == "xi statistic"
     assert result.to_dict()["form"] == "xi" and repr(result).endswith(")")
     with pytest.raises(
         ValueError, match=r"form='xi' has no kernel features, so no effect size.*use form='auto'"
@@ -438,6 +440,8 @@ def test_a_statistic_without_kernel_and_estimator():
         ({"estimator": ["kme"]}, "estimator"),
         ({"kernel_x": "laplacian"}, "kernel_x"),
         ({"bandwidth_y": 2.0}, "kernel_y"),
+        ({"gram": "nystrom"}, "gram"),
+        ({"rank": 3}, "rank"),
     ],
 )
 def test_a_kernel_or_an_estimator_of_a_statistic_without_them_is_refused(options, name):

@@ -59,11 +59,11 @@ def plot_null(result: Any, ax: Axes | None = None) -> Axes:
     _point_beyond(ax, result.statistic, float(np.min(values)), float(np.max(values)))
     combined = hasattr(result, "members")
     form = f" ({result.form} form)" if result.form else ""
-    statistic = (
-        "-log10 of the smallest weighted p-value"
-        if combined
-        else f"{result.kind.statistic} statistic{form}"
-    )
+    statistic = f"{result.kind.statistic} statistic{form}"
+    if combined:
+        statistic = "-log10 of the smallest weighted p-value"
+    elif not result.kind.has_kernel(result.form):
+        statistic = f"{result.form} statistic"
     ax.set_xlabel(statistic.strip())
     ax.set_ylabel(f"number of {result.kind.resamples}")
     if ax.get_yscale() == "linear":  # other scales have ticks of their own
