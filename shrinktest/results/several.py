@@ -365,8 +365,9 @@ class MultipleTestsResult(Result):
         """What the tests are of: one, and several."""
         if self.keys[:2] == ("first", "second"):
             return "pair of levels", "pairs of levels"
-        named = {("lag",): ("lag", "lags"), ("column",): ("column", "columns")}
-        return named.get(self.keys, kind_of(self.data.test).several)
+        if self.keys in (("lag",), ("column",)):
+            return self.keys[0], f"{self.keys[0]}s"
+        return kind_of(self.data.test).several
 
     @property
     def pvalue(self) -> float:
