@@ -21,6 +21,7 @@ from shrinktest.data.read import check_nan_policy
 from shrinktest.data.tables import names_for
 from shrinktest.equal_distributions import TwoEqualDistributions
 from shrinktest.kernel_spec import KernelSpec
+from shrinktest.kernels.user import takes_row_numbers
 from shrinktest.permutations.serial_correlation import BY_ROWS_APART
 from shrinktest.results.base import TestData
 from shrinktest.results.info import SYMMETRY, TestInfo
@@ -150,6 +151,8 @@ def symmetry_test(
         rank=rank,
         max_memory=max_memory,
     )
+    if takes_row_numbers(kernel):
+        raise ValueError("kernel: row numbers of a matrix have no reflection; give a kernel of X")
     hypothesis = read(X, about=about, scale=scale, column_types=column_types, nan_policy=nan_policy)
     return run(hypothesis, estimator, [KernelSpec(kernel, bandwidth)], settings, rng)
 

@@ -847,6 +847,49 @@ def test_the_command_compares_pairs_of_levels(tmp_path, capsys):
     assert len(shown["tests"]) == 6
 
 
+def test_pairs_and_columns_are_drawn(tmp_path, capsys):
+    import matplotlib
+
+    matplotlib.use("Agg")
+    table = trial()
+    result = factor_test("arm * visit", table, response=response_of(table), n_resamples=99, rng=0)
+    for tests, names in (
+        (result.pairwise("visit", rng=0), {"v1 and v2", "v3 and v4"}),
+        (result.pairwise("arm", within="visit", rng=0), {"drug and placebo, v1"}),
+        (result.columns("arm", rng=0), {"0", "1", "2"}),
+    ):
+        drawn = {label.get_text() for label in tests.plot().get_yticklabels()}
+        assert names <= drawn and len(drawn) == len(tests)
+    assert "tests of 6 pairs of levels" in str(result.pairwise("visit", rng=0).summary())
+    assert "tests of 3 columns" in str(result.columns("arm", rng=0).summary())
+    path = table_file(tmp_path)
+    words = ["pain + mood ~ visit", "--pairwise", "visit", "--plot", str(tmp_path / "pairs.png")]
+    assert main(["factors", str(path), *words, "--resamples", "19", "--seed", "0"]) == 0
+    assert (tmp_path / "pairs.png").stat().st_size > 0 and capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["--exit-code"], 1),
+        (["--fail-if", "pvalue < 0.05"], 1),
+        (["--fail-if", "adjusted < 1e-9"], 0),
+        (["--fail-if", "share > 0.05"], 1),
+        (["--fail-if", "share > 0.9"], 0),
+        (["--typ", "1", "--exit-code"], 1),
+        (["--typ", "3"], 2),
+        (["--pairwise", "visit", "--exit-code"], 0),
+        (["--pairwise", "visit", "--fail-if", "adjusted < 1e-9"], 0),
+        (["--fail-if", "speed > 1"], 2),
+    ],
+)
+def test_exit_codes_of_the_command(words, code, tmp_path, capsys):
+    shared = ["--response", "pain,mood", "--groups", "patient", "--seed", "0", "--resamples", "99"]
+    assert main(["factors", str(table_file(tmp_path)), "arm + visit", *shared, *words]) == code
+    shown = capsys.readouterr()
+    assert bool(shown.err) == (code == 2) and ("arm" in shown.out or "--pairwise" in words or code)
+
+
 def test_the_command_names_unknown_columns(tmp_path, capsys):
     path = table_file(tmp_path)
     assert main(["factors", str(path), "pain ~ arn"]) == 2

@@ -104,6 +104,8 @@ def holds(condition: str, result: Any) -> bool:
     if not _is_number(value):
         effect = getattr(result, "effect", None)
         value = getattr(effect() if callable(effect) else effect, name, None)
+    if not _is_number(value) and callable(getattr(result, "rows", None)):
+        value = np.array([row.get(name) for row in result.rows()])
     if not _is_number(value):
         raise ValueError(
             f"--fail-if: neither the result nor its effect has a number {name!r}; see --json"

@@ -282,8 +282,8 @@ def conditional(
     for variable in variables:
         if variable.numbers:
             raise ValueError(
-                f"{variable.name}: a Precomputed kernel takes row numbers, which have no "
-                "residuals; use strata"
+                f"{variable.name}: a matrix as kernel takes row numbers, which have no residuals; "
+                "use strata"
             )
     x, y = (regression.residuals(variable.points, variable.name) for variable in variables)
     left = [
@@ -362,9 +362,8 @@ def within_strata(test: _Test, z: np.ndarray, label: np.ndarray, argument: str) 
         design.groups is not None
         and codes_of(codes, design.groups).max() > codes_of(design.groups).max()
     ):
-        raise ValueError(
-            f"groups: some have rows with different values of {argument}; leave out one of the two"
-        )
+        remedy = "use factor_test" if argument == "covariates" else "leave out one of the two"
+        raise ValueError(f"groups: some have rows with different values of {argument}; {remedy}")
     mixed = np.bincount(np.unique(np.column_stack([codes, label]), axis=0)[:, 0])[codes] > 1
     if not mixed.any():
         method = "given_method" if argument == "given" else "covariate_method"

@@ -289,6 +289,10 @@ def _by_residuals(
     test: TwoGivenCovariates, z: np.ndarray, combined: bool
 ) -> ConditionalIndependence:
     """Return the test that the sample of a row is independent of its values given covariates."""
+    if test.restriction.blocks is not None:
+        raise ValueError(
+            "blocks= goes with covariates that are labels; for numbers use factor_test with blocks="
+        )
     label = _sample_of_rows(test)
     both = ConditionalIndependence(
         variables=(

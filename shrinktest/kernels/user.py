@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
@@ -124,7 +125,7 @@ class Distances(_Matrix):
             values.setflags(write=False)
             object.__setattr__(self, name, values)
 
-    @property
+    @cached_property
     def is_definite(self) -> bool:  # type: ignore[override]
         """True if the distances are those of points in a Euclidean space."""
         values = np.linalg.eigvalsh(self.gram)

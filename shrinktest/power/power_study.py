@@ -161,6 +161,8 @@ def power_study(
     as_rng(rng)  # raises on what is not a seed
     check_store(store, POWER)
     options |= {} if rule is None else {"stopping": rule}
+    if "planned_alpha" in KINDS[design.test].planned:
+        options |= {"planned_alpha": alphas[0]}
     run_data_set = partial(run_trial, design, members, options)
     with always(
         compiled=True
@@ -307,9 +309,9 @@ def permutations_of(
     ValueError if a restriction leaves too few to reject.
     """
     data, restriction = design.trial(np.random.default_rng(0), n)
-    keywords = {**design.options(), **restriction, **options}
+    keywords = {"planned_alpha": alpha, **design.options(), **restriction, **options}
     kind = KINDS[design.test]
-    names = (*kind.settings, *kind.restrictions, "column_types", "nan_policy")
+    names = (*kind.settings, *kind.planned, *kind.restrictions, "column_types", "nan_policy")
     hypothesis = kind.load("reader")(
         *data, **{name: keywords[name] for name in names if name in keywords}
     )

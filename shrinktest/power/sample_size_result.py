@@ -15,14 +15,12 @@ from shrinktest._check import percent
 from shrinktest.power.designs import Design, FromData
 from shrinktest.power.study_result import rate_words
 from shrinktest.results.base import Result
-from shrinktest.results.info import CHANGE, KINDS, SYMMETRY
+from shrinktest.results.info import CHANGE, FACTOR, KINDS, SYMMETRY
 from shrinktest.results.plots.studies import plot_sample_size
 from shrinktest.results.printing import Summary, Table
 
 if TYPE_CHECKING:
     import pandas as pd
-
-_ASSUMED = "This assumes that the effect in the pilot study is the true effect."
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,17 +191,13 @@ class SampleSizeResult(Result):
         """Return the answer in words, the check, and the trials behind the answer, as text."""
         words = self._words()
         kind = KINDS[self.design.test]
-        effects = {CHANGE.name: "change", SYMMETRY.name: "asymmetry"}
+        effects = {CHANGE.name: "change", SYMMETRY.name: "asymmetry", FACTOR.name: "effect"}
         effect = "difference" if kind.several_samples else effects.get(kind.name, "dependence")
         finds = f"shows {self.shown} if there is no effect" if self.shown else f"finds the {effect}"
         low, high = self.curve.band(self.n, self.confidence)
         power = 100 * float(self.fitted_power(self.n))
         goal = percent(self.power)
-        source = (
-            words["source"].partition(" (")[0]
-            if isinstance(self.design, FromData)
-            else words["source"]
-        )
+        source = words["source"].partition(" (")[0] if self.design.assumption else words["source"]
         sources = f"{words['trials']} data sets {source}"
         size = f"The smallest sample size with {goal} power is {self.n} ({sources}). "
         size += f"Its {percent(self.confidence)} interval is {words['interval']}."
@@ -236,7 +230,7 @@ class SampleSizeResult(Result):
             check,
             *([] if self.agrees else [doubt]),
             *([recruited] if (recruited := self._recruited()) else []),
-            *([_ASSUMED] if isinstance(self.design, FromData) else []),
+            *([self.design.assumption] if self.design.assumption else []),
         ]
         rows = [
             [
@@ -263,7 +257,7 @@ class SampleSizeResult(Result):
             else f" ({percent(self.confidence)} interval {words['interval']})"
         )
         claimed = f" to show {self.shown}" if self.shown else ""
-        assumed = f"{_ASSUMED} " if isinstance(self.design, FromData) else ""
+        assumed = f"{self.design.assumption} " if self.design.assumption else ""
         assumed = f"{recruited} {assumed}" if (recruited := self._recruited()) else assumed
         return (
             f"The sample size was determined by simulation: {words['trials']} data sets "
@@ -310,7 +304,7 @@ class SampleSizeResult(Result):
         reached = self.check.loc[~null].iloc[0]
         level = self.check.loc[null].iloc[0]
         design = self.design.null() if self.shown else self.design
-        resampled = "resampled" if isinstance(design, FromData) else "drawn"
+        resampled = "resampled" if design.assumption else "drawn"
         kind = KINDS[self.design.test]
         unit = self.design.unit or kind.unit
         upper = f"to {math.ceil(self.high)}" if self.high < math.inf else "or more"

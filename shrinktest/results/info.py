@@ -52,6 +52,8 @@ class TestInfo:
     no_effect: str = ""  # why results have no effect, and what to do
     verb: str = ""  # module and function that runs the test on data in the order of a design
     reader: str = ""  # module and function that reads the data of the test
+    #: arguments of the reader that a power study sets: parts of its design, and its level
+    planned: tuple[str, ...] = ()
     named_data: tuple[
         str, ...
     ] = ()  # names by which the function takes the data, if not by position
@@ -264,8 +266,9 @@ FACTOR = TestInfo(
     permuted="rows permuted",
     several=("term", "terms"),
     no_effect="a term has a share of what the other terms leave: result.table of factor_test",
-    verb="factor_test:factor_test",
-    reader="factor_test:read",
+    verb="power.term_test:term_test",
+    reader="power.term_test:read_term",
+    planned=("formula", "term", "planned_alpha"),
     ensemble="TERMS",
     result="results.factor_result:TermResult",
     combined="results.factor_result:AggregateTermResult",

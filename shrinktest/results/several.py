@@ -361,6 +361,15 @@ class MultipleTestsResult(Result):
         )
 
     @property
+    def several(self) -> tuple[str, str]:
+        """What the tests are of: one, and several."""
+        if self.keys[:2] == ("first", "second"):
+            return "pair of levels", "pairs of levels"
+        if self.keys in (("lag",), ("column",)):
+            return self.keys[0], f"{self.keys[0]}s"
+        return kind_of(self.data.test).several
+
+    @property
     def pvalue(self) -> float:
         """p-value of the hypothesis that all null hypotheses are true.
 
@@ -477,7 +486,6 @@ class MultipleTestsResult(Result):
                 else ""
             )
             cells.append([*(str(row[key]) for key in self.keys), *numbers, last])
-        several = ("lag", "lags") if self.keys == ("lag",) else kind_of(self.data.test).several
         how = (
             f"{'all' if self.exact else 'random'}), "
             f"{f'{self.data.restriction}, ' if self.data.restriction else ''}"
@@ -490,7 +498,7 @@ class MultipleTestsResult(Result):
             decisions = f"no decisions at level {self.alpha:g}, for there are no p-values"
             rest = rest.partition(",")[0]
         head = (
-            f"Kernel {self.data.test} tests of {len(self)} {several[len(self) != 1]}",
+            f"Kernel {self.data.test} tests of {len(self)} {self.several[len(self) != 1]}",
             f"Estimator:     {getattr(estimator, 'label', repr(estimator))}",
             f"Observations:  {' + '.join(map(str, self.data.n_observations))}",
             f"Permutations:  {self.n_resamples} ({how}{whose}",

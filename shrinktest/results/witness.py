@@ -9,6 +9,7 @@ import numpy as np
 
 from shrinktest._check import percent
 from shrinktest._warn import tiny_is_zero
+from shrinktest.kernels.user import takes_row_numbers
 from shrinktest.permutations.stopping import allowed_rows
 from shrinktest.results.base import Result
 from shrinktest.results.plots import witness as pictures
@@ -73,6 +74,13 @@ class TwoSampleResult(TestResult):
             raise ValueError(
                 "points: with covariates= the witness function is of the residuals; use "
                 "witness_band() without points"
+            )
+
+    def require_values(self) -> None:
+        """Raise ValueError if the kernel compares row numbers of a matrix."""
+        if takes_row_numbers(self.kernel):
+            raise ValueError(
+                "kernel: a matrix has row numbers in place of columns; use witness(row numbers)"
             )
 
     @tiny_is_zero
@@ -143,6 +151,7 @@ class TwoSampleResult(TestResult):
         not add up to 1, because what two coordinates show together counts for both; they are NaN if
         the statistic is not above zero.
         """
+        self.require_values()
         table: pd.DataFrame = self.require_data().contributions(
             n_repeats=n_repeats, rng=0 if rng is None else rng
         )

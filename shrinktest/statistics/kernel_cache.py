@@ -194,6 +194,8 @@ def _few_coordinates(
         size >= request.large and (width <= request.columns or few_distinct(points, limit))
     ):
         return None
+    if not kernel.is_definite:
+        return None
     features = _factor(kernel, points, min(limit, _affordable(points, cache, request)))
     if not fits or features is None or isinstance(kernel, FeatureMap):
         return features
@@ -209,6 +211,10 @@ def _approximated(
     rank = cache.rank
     size = len(points)
     affordable = _affordable(points, cache, request)
+    if not kernel.is_definite:
+        raise ValueError(
+            f"gram={gram!r}: distances that are not Euclidean have no coordinates; use gram='dense'"
+        )
     exact = gram == "factor" and rank is None
     most = rank or (_MOST if exact else request.rank)
     most = most if gram == "rff" else min(most, size)  # a landmark is one of the observations

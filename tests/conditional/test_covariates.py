@@ -178,7 +178,14 @@ def test_missing_values(options):
             {"covariates": PAIR, "propensity": KNOWN, "blocks": np.arange(N) % 2},
             "covariate_method='strata'",
         ),
-        ({"covariates": PAIR, "blocks": np.arange(N) % 2}, "blocks="),
+        ({"covariates": PAIR, "blocks": np.arange(N) % 2}, "for numbers use factor_test"),
+        (
+            {
+                "covariates": (np.resize(["a", "b"], len(X)), np.resize(["a", "b"], len(Y))),
+                "groups": (np.arange(len(X)) // 2, 50 + np.arange(len(Y)) // 2),
+            },
+            "different values of covariates; use factor_test",
+        ),
         ({"covariates": (X, Y)}, "is also tested"),
         ({"covariates": (np.zeros(len(X)), np.ones(len(Y)))}, "determines the sample"),
         ({"covariates": ([True] * len(X), [False] * len(Y))}, "no two rows can be exchanged"),

@@ -519,7 +519,7 @@ def test_row_numbers_have_no_residuals(options):
     kernel = of_row_numbers(bray_curtis)
     with pytest.raises(
         ValueError,
-        match="a Precomputed kernel takes row numbers, which have no residuals; use strata",
+        match="a matrix as kernel takes row numbers, which have no residuals; use strata",
     ):
         if "given" in options:
             independence_test(PLACES, Y, kernel_x=kernel, **options)

@@ -10,6 +10,7 @@ from pathlib import Path
 import matplotlib
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
@@ -32,6 +33,12 @@ def standardized_gap(first, second):
     return abs(first.mean() - second.mean()) / np.sqrt((first.var() + second.var()) / 2)
 
 
+def dune(name):
+    """The data of the dune meadows that the tests have, without names of sites."""
+    table = pd.read_csv(ROOT / "tests" / "data" / f"{name}.csv", index_col=0)
+    return table.reset_index(drop=True)
+
+
 #: What each script claims, and whether it is so, from the names that the script leaves behind.
 CLAIMS = {
     "clinical/plot_clinical_trial": lambda s: (
@@ -47,8 +54,20 @@ CLAIMS = {
         and s["false_positives"] > 0.3
         and s["paired"].pvalue < 0.05 < s["unpaired"].pvalue
     ),
+    "clinical/plot_visits": lambda s: (
+        s["result"]["treatment:visit"].pvalue < 0.05 < s["result"]["treatment"].pvalue
+        and s["columns"].table.set_index("column")["reject"].to_dict()
+        == {"pain": True, "mood": False, "sleep": False}
+        and s["false_positives"] > 0.1
+    ),
     "ecology/plot_communities": lambda s: (
         s["changed"] == "Harpalus, Pterostichus" and s["together"].pvalue < 0.05
+    ),
+    "ecology/plot_dune": lambda s: (
+        np.array_equal(s["species"], dune("dune"))
+        and s["environment"].equals(dune("dune_environment")[["Management", "A1"]])
+        and s["published"].table["statistic"].round(4).tolist() == [3.2629, 2.9387, 1.309]
+        and s["result"].reject().tolist() == [True, False, False]
     ),
     "ecology/plot_own_kernel": lambda s: s["whole"].pvalue < 0.05 and s["shape"].pvalue > 0.1,
     "ecology/plot_pairs": lambda s: (

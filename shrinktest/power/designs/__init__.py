@@ -46,6 +46,7 @@ from shrinktest.power.designs.literature import (
     TiltedBlobs,
     TwoModes,
 )
+from shrinktest.power.designs.pilot_table import FactorsFromData
 from shrinktest.power.designs.standard import (
     Blobs,
     Changed,
@@ -151,6 +152,7 @@ __all__ = [
     "Design",
     "EckerleSimulation",
     "EckerleSubsample",
+    "FactorsFromData",
     "FromData",
     "FromFunction",
     "Heteroscedastic",

@@ -19,7 +19,15 @@ from shrinktest.data.read import XY, read_samples, read_variables
 from shrinktest.data.series import read_series
 from shrinktest.data.tables import stacked, taken
 from shrinktest.results.base import same
-from shrinktest.results.info import CHANGE, CONDITIONAL, INDEPENDENCE, K_SAMPLE, KINDS, TWO_SAMPLE
+from shrinktest.results.info import (
+    CHANGE,
+    CONDITIONAL,
+    FACTOR,
+    INDEPENDENCE,
+    K_SAMPLE,
+    KINDS,
+    TWO_SAMPLE,
+)
 
 #: Tests of two samples or variables.
 TESTS = (TWO_SAMPLE.name, INDEPENDENCE.name)
@@ -65,8 +73,9 @@ class Design:
     Notes
     -----
     A design of your own is a frozen dataclass with ``test`` ("two-sample", "independence",
-    "k-sample", "joint-independence", "change-point", "symmetry" or "conditional-independence") and
-    ``draw``, which returns the samples or variables as a tuple of arrays.  Its null twin permutes
+    "k-sample", "joint-independence", "change-point", "symmetry", "conditional-independence" or
+    "factor") and ``draw``, which returns the samples or variables as a tuple of arrays; for
+    "factor" a table and the response, with formula and term in ``options``.  Its null twin permutes
     what it draws; instead, ``neutral`` may name the parameters at which there is no effect, or
     ``null`` may return another design.
 
@@ -196,6 +205,11 @@ class Design:
     @property
     def unit(self) -> str:
         """Name of what ``n`` counts, if not observations."""
+        return ""
+
+    @property
+    def assumption(self) -> str:
+        """Sentence on what a size assumes that is found by pilot data; empty without these."""
         return ""
 
     def __repr__(self) -> str:
@@ -344,6 +358,11 @@ class Relabelled(Twin):
             raise ValueError(
                 f"no permutation makes X and Y of {self.design!r} independent given Z; give "
                 "neutral= parameters, or "
+                "use with_null=False"
+            )
+        if self.design.test == FACTOR.name:
+            raise ValueError(
+                f"{self.design!r} has no null twin by permutation; give neutral= parameters, or "
                 "use with_null=False"
             )
 

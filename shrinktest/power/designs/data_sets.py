@@ -179,6 +179,10 @@ class FromData(Design):
         return tuple(float(rows.mean()) for rows in complete)
 
     @property
+    def assumption(self) -> str:
+        return "This assumes that the effect in the pilot study is the true effect."
+
+    @property
     def described(self) -> str:
         sizes = [len(self.X), len(self.Y)]
         if self.groups is not None:

@@ -150,12 +150,14 @@ def plot_many(tests: Any, ax: Axes | None = None) -> Axes:
     _check_permuted(tests)
     every = f"{tests.test} tests, adjusted ({tests.method})"
     rows = tests.rows()[: len(tests)]
-    if len(tests.keys) == 1:
+    if tests.keys != ("x", "y"):
         rows = sorted(rows, key=lambda row: (row["adjusted"], row["pvalue"]))[:_SHOWN]
-        ax = _draw_pvalues(
-            axes(ax), rows, [short(str(row["column"]), 24) for row in rows], tests.alpha
-        )
-        which = f", {_SHOWN} of {len(tests)} columns shown" if len(tests) > _SHOWN else ""
+        names = [" and ".join(str(row[key]) for key in tests.keys[:2]) for row in rows]
+        places = ["".join(f", {row[key]}" for key in tests.keys[2:]) for row in rows]
+        labels = [short(name + place, 24) for name, place in zip(names, places, strict=True)]
+        ax = _draw_pvalues(axes(ax), rows, labels, tests.alpha)
+        shown = f", {_SHOWN} of {len(tests)} {tests.several[1]} shown"
+        which = shown if len(tests) > _SHOWN else ""
         title(ax, f"{every}{which}", right=True)
         return ax
     frame = tests.table[: len(tests)]

@@ -69,6 +69,7 @@ def plot_witness(
         The member of a combined test that is drawn, for the title.
     """
     result.require_columns()
+    result.require_values()
     context = result.require_data()
     pooled = context.pooled
     sizes = context.sizes
