@@ -10,8 +10,8 @@ import numpy as np
 
 from shrinktest._check import listed
 from shrinktest.data.encoding import Encoding
+from shrinktest.data.variable import Variable
 from shrinktest.ensembles import Ensemble, each_once
-from shrinktest.hypothesis import Variable
 from shrinktest.kernels import Kernel, as_kernel
 from shrinktest.kernels.bandwidths import bandwidth_grid
 from shrinktest.kernels.distance_kernel import DistanceKernel

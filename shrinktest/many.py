@@ -14,13 +14,14 @@ from shrinktest._random import rng_provenance, setup_rng
 from shrinktest.aggregation import together
 from shrinktest.auto import spares
 from shrinktest.combination import ResolvedKernels, candidates_of, fit_all
+from shrinktest.data.all_rows import checked_types
 from shrinktest.data.column import DROP
-from shrinktest.data.observed import checked_types
 from shrinktest.data.tables import shown_names
 from shrinktest.data.untestable import CONSTANT, Reasons
+from shrinktest.data.variable import Variable
 from shrinktest.ensembles import Candidate, Ensemble
 from shrinktest.fit import Fit
-from shrinktest.hypothesis import Hypothesis, Variable
+from shrinktest.hypothesis import Hypothesis
 from shrinktest.kernel_spec import KernelSpec, as_kernels, is_several, refuse_kernels
 from shrinktest.notes import Note, has_code, note
 from shrinktest.permutations.base import Draws

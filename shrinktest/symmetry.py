@@ -10,12 +10,12 @@ import numpy as np
 from shrinktest._check import complete_points, listed, n_dimensions
 from shrinktest._hints import hinted
 from shrinktest._rounding import merged
-from shrinktest.data.observed import (
+from shrinktest.data.all_rows import (
     UNASKED,
     at_least_two_rows,
     check_column_types,
     is_unasked,
-    observed,
+    read_rows,
 )
 from shrinktest.data.read import check_nan_policy
 from shrinktest.data.tables import names_for
@@ -170,7 +170,7 @@ def read(
     if nan_policy == "indicator":
         raise ValueError("nan_policy='indicator': a missing value has no reflection; use 'omit'")
     (name,) = names_for([X], ["X"])
-    data = observed([X], [name], nan_policy, column_types)
+    data = read_rows([X], [name], nan_policy, column_types)
     check_column_types(column_types, [data])
     columns = data.as_columns()
     if labels := [column.name for column in columns if column.kind != "number"]:

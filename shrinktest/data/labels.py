@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shrinktest._check import Array, listed, loaded_pandas
+from shrinktest.data.all_rows import checked_types
 from shrinktest.data.column import DROP, Table, in_microseconds
-from shrinktest.data.observed import checked_types
 from shrinktest.data.summary import FEW
 from shrinktest.data.tables import check_same_index, columns_at, is_table, names_in
 from shrinktest.data.texts import number_level, text_level

@@ -13,7 +13,7 @@ from shrinktest._check import choice, count, counted
 from shrinktest._parallel import kernel_progress
 from shrinktest._random import as_rng, independent_rng
 from shrinktest.auto import collect, estimators_of, spares
-from shrinktest.data.observed import checked_types, is_unasked
+from shrinktest.data.all_rows import checked_types, is_unasked
 from shrinktest.data.on_disk.bins import Bins
 from shrinktest.data.on_disk.chunks import Store
 from shrinktest.data.on_disk.on_disk import OnDisk, Part, checked_units
@@ -23,9 +23,9 @@ from shrinktest.data.on_disk.sources import BINS, Batches, as_batches
 from shrinktest.data.on_disk.whole import read_whole
 from shrinktest.data.read import XY, scales_of
 from shrinktest.data.untestable import without_untestable
+from shrinktest.data.variable import Variable
 from shrinktest.ensembles import Ensemble
 from shrinktest.estimators import MeanEstimator
-from shrinktest.hypothesis import Variable
 from shrinktest.kernel_spec import KernelSpec, is_auto, is_several
 from shrinktest.kernels import Gaussian, Kernel, as_kernel
 from shrinktest.kernels.inner import FeatureMap

@@ -68,8 +68,8 @@ def test_numbers_are_those_in_memory(kind, policy, tmp_path):
     disk = on_disk(pair, policy)
     (encoding,), (units,) = disk.encodings, disk.units
     memory = read_samples(frames, ("X", "Y"), policy, scale="auto")
-    assert encoding.features == memory.encoding.features
-    for code, other in zip(encoding.codes, memory.encoding.codes, strict=True):
+    assert encoding.features == memory.encodings[0].features
+    for code, other in zip(encoding.codes, memory.encodings[0].codes, strict=True):
         assert (code.kind, code.levels, code.indicated) == (
             other.kind,
             other.levels,
@@ -78,13 +78,13 @@ def test_numbers_are_those_in_memory(kind, policy, tmp_path):
         assert code.fill == (
             other.fill if other.fill is None else pytest.approx(other.fill, rel=1e-9)
         )
-    assert dict(disk.left_out) == dict(memory.left_out) and set(disk.left_out) == {"key", "count"}
+    assert dict(disk.left_out) == dict(memory.left_out[0]) and set(disk.left_out) == {"key", "count"}
     for rows, values in zip(disk.samples, memory.values, strict=True):
         chunks = (chunk.computed() for chunk in rows.chunks())
         raw = np.vstack([part for chunk in chunks for part, _ in rows.reader.numbers(chunk)])
-        assert np.allclose(memory.encoding.units.moved(raw), values, rtol=1e-6, atol=1e-9)
+        assert np.allclose(memory.encodings[0].units.moved(raw), values, rtol=1e-6, atol=1e-9)
     assert np.allclose(
-        np.array(units, dtype=float), np.array(memory.encoding.units.scale, dtype=float), rtol=1e-6
+        np.array(units, dtype=float), np.array(memory.encodings[0].units.scale, dtype=float), rtol=1e-6
     )
 
 

@@ -15,7 +15,7 @@ import pytest
 from shrinktest import equivalence_test, independence_test, two_sample_test
 from shrinktest.data.column import read_column
 from shrinktest.data.encoding import Encoding
-from shrinktest.data.observed import pooled_tables
+from shrinktest.data.all_rows import pooled_tables
 from shrinktest.data.read import XY, read_samples
 from shrinktest.data.summary import MOST_LEVELS, ColumnSummary
 from shrinktest.data.tables import read_table
@@ -69,7 +69,7 @@ def pieces(table, cuts):
 
 def rows(*tables, policy="indicator", scale=None, **options):
     read = read_samples(tables, XY, policy, scale=scale, **options)
-    return np.vstack(read.values), read.encoding
+    return np.vstack(read.values), read.encodings[0]
 
 
 @pytest.mark.parametrize("gaps", [False, True])

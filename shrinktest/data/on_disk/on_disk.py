@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from shrinktest._check import choice, counted
+from shrinktest.data.all_rows import is_unasked, subject_has
 from shrinktest.data.column import DROP
 from shrinktest.data.encoding import Encoding, gaps_of
-from shrinktest.data.observed import is_unasked, subject_has
 from shrinktest.data.on_disk.chunks import Key, Store, digest, reduce, stored
 from shrinktest.data.on_disk.rows import Rows
 from shrinktest.data.on_disk.storage import Chunk
