@@ -18,6 +18,7 @@ from shrinktest.data.all_rows import AllRows, Rows, checked_types, pooled_tables
 from shrinktest.data.column import DROP, Table
 from shrinktest.data.labels import columns_of_labels, labels_in_order, pooled_labels, two_names
 from shrinktest.data.on_disk.sources import in_batches
+from shrinktest.data.scale import ScaleOption
 from shrinktest.data.succession import in_succession
 from shrinktest.data.tables import check_same_index, is_table, names_in, read_table, table_of
 from shrinktest.data.untestable import CONSTANT, Reasons, without_untestable
@@ -321,7 +322,7 @@ class _Compared:
             "blocks": labels_in_order(blocks, "blocks", names),
             "groups": labels_in_order(groups, "groups", names),
         }
-        types, notes = columns_of_labels(labels, (A, B), types, scale)
+        types, notes = columns_of_labels(labels, (A, B), types, ScaleOption.of(scale))
         pooled = pooled_tables(tables, names, types)
         if not paired:
             both = " and ".join(names)

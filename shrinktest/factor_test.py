@@ -13,6 +13,7 @@ from shrinktest._random import as_rng
 from shrinktest.data.all_rows import at_least_two_rows, check_column_types, read_rows
 from shrinktest.data.formula import Formula, design_table, few_values_notes, terms_of
 from shrinktest.data.read import check_nan_policy
+from shrinktest.data.scale import ScaleOption
 from shrinktest.data.tables import columns_at, names_in
 from shrinktest.data.variable import Variable
 from shrinktest.factors import Design, coded
@@ -340,7 +341,7 @@ def _variable(
         raise ValueError("response has missing values; use nan_policy='omit' or 'indicator'")
     keep = own & complete
     at_least_two_rows("response", keep, rows.missing_in(0) if nan_policy == "omit" else None)
-    variable, notes = rows.taken(keep, scale, "scale", indicate=nan_policy == "indicator")
+    variable, notes = rows.taken(keep, ScaleOption.of(scale), indicate=nan_policy == "indicator")
     omitted = rows.omitted([keep]) if nan_policy == "omit" else ()
     return variable, keep, (*omitted, *notes)
 

@@ -22,6 +22,7 @@ from shrinktest.conditional.given import (
 )
 from shrinktest.data.kept_rows import KeptRows
 from shrinktest.data.read import XY, read_variables
+from shrinktest.data.scale import ScaleOption
 from shrinktest.data.tables import columns_at, names_in
 from shrinktest.data.untestable import Reasons, without_untestable
 from shrinktest.data.variable import Variable
@@ -212,8 +213,7 @@ def _specs(
 
 def _scale_of_both(scale: Any, alone: bool) -> Any:
     """Return units for two variables; a list is for the columns of X if this is ``alone``."""
-    of_columns = not isinstance(scale, str | None) and not hasattr(scale, "keys")
-    return [scale, scale] if alone and of_columns else scale
+    return [scale, scale] if alone and ScaleOption.of(scale).by_place else scale
 
 
 def _sides(

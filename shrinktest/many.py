@@ -32,7 +32,7 @@ from shrinktest.results.result import is_shrunk, rounding_notes
 from shrinktest.results.several import MultipleTestsResult
 from shrinktest.settings import Settings
 from shrinktest.stack import stacked
-from shrinktest.units import by_name, constant_columns
+from shrinktest.units import by_name, constant_columns, entries_by_name
 
 _NAMED = 5  # tests at most that a note on some of many names
 
@@ -348,7 +348,7 @@ def _labels(table: Variable, count: int, prefix: str) -> tuple[str, ...]:
 
 def _one_width_each(bandwidth: Any, labels: Sequence[str], argument: str) -> list[Any]:
     """Bandwidth of every column, given as one for all, or one each in their order or by name."""
-    if hasattr(bandwidth, "keys"):
+    if entries_by_name(bandwidth) is not None:
         return by_name(bandwidth, labels, argument, rest="median")
     if isinstance(bandwidth, str) or n_dimensions(bandwidth, argument) == 0:
         return [bandwidth] * len(labels)

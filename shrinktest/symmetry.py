@@ -11,13 +11,12 @@ from shrinktest._check import complete_points, listed, n_dimensions
 from shrinktest._hints import hinted
 from shrinktest._rounding import merged
 from shrinktest.data.all_rows import (
-    UNASKED,
     at_least_two_rows,
     check_column_types,
-    is_unasked,
     read_rows,
 )
 from shrinktest.data.read import check_nan_policy
+from shrinktest.data.scale import AUTO, ScaleOption
 from shrinktest.data.tables import names_for
 from shrinktest.equal_distributions import TwoEqualDistributions
 from shrinktest.kernel_spec import KernelSpec
@@ -158,7 +157,7 @@ def read(
     X: Any,
     *,
     about: Any = 0.0,
-    scale: Any = UNASKED,
+    scale: Any = AUTO,
     column_types: Any = None,
     nan_policy: str = "raise",
 ) -> Symmetry:
@@ -191,6 +190,6 @@ def read(
     together = merged(np.vstack([rows, center]))
     rows = together[:-1] - together[-1]
     rows, reflected = np.split(merged(np.vstack([rows, -rows])), 2)
-    units = ("sd" if data.columns else None) if is_unasked(scale) else scale
+    units = ScaleOption.of(scale).settled(table=data.columns is not None)
     hypothesis = Symmetry.read(rows, reflected, paired=True, nan_policy="propagate", scale=units)
     return replace(hypothesis, remarks=(*data.notes, *data.omitted([keep]), *hypothesis.remarks))

@@ -22,18 +22,18 @@ from shrinktest.conditional.conditional_independence import (
 )
 from shrinktest.conditional.model_x import by_model
 from shrinktest.conditional.regressions import Regressions, neighborhoods, standardized
-from shrinktest.data.all_rows import UNASKED, AllRows, checked_types, is_unasked
+from shrinktest.data.all_rows import AllRows, checked_types
 from shrinktest.data.column import DROP, Column, Table, read_column, recoded
 from shrinktest.data.encoding import Encoding
 from shrinktest.data.kept_rows import KeptRows
 from shrinktest.data.read import XY, read_samples, read_variables
+from shrinktest.data.scale import AUTO, ScaleOption
 from shrinktest.data.tables import check_same_index, is_table, names_for, names_in
 from shrinktest.data.variable import Variable
 from shrinktest.hypothesis import repeated_column_notes
 from shrinktest.notes import has_code, note
 from shrinktest.permutations.design import PermutationDesign
 from shrinktest.results.info import BY_PROPENSITY
-from shrinktest.units import entries_by_name
 
 GIVEN = ("X", "Y", "given")
 METHODS = ("auto", "strata", "residuals", "local")
@@ -59,7 +59,7 @@ def read_given(
     nan_policy: str = "raise",
     block_length: Any = None,
     own: Any = None,
-    scale: Any = UNASKED,
+    scale: Any = AUTO,
     transform: Any = None,
     kernels: Sequence[Any],
     **options: Any,
@@ -123,13 +123,14 @@ def read_three(
             f"scale has {len(both)} entries, transform {len(pair)}; with given= both have one for "
             "X and Y"
         )
-    shared = is_unasked(scale) or entries_by_name(scale) is not None
+    units = ScaleOption.of(scale)
+    shared = units.automatic or units.named is not None
     read = read_variables(
         (X, Y, with_labels(given, "given")),
         GIVEN,
         nan_policy,
         labels=("given",),
-        scale=scale if shared else [*both, UNASKED],
+        scale=scale if shared else [*both, AUTO],
         transform=None if transform is None else [*pair, None],
         **options,
     )
@@ -171,7 +172,7 @@ def read_covariates(
     paired: Any = False,
     block_length: Any = None,
     own: Any = None,
-    scale: Any = UNASKED,
+    scale: Any = AUTO,
     column_types: Any = None,
     called: tuple[str | None, ...] = (),
     kernel: Any,
@@ -193,7 +194,7 @@ def read_covariates(
     tables = [with_labels(table, name) for table, name in zip(covariates, names_of_z, strict=True)]
     types, types_of_z = _types_apart((X, Y), tables, column_types)
     given = read_samples(
-        tables, names_of_z, nan_policy, scale=UNASKED, labels=True, column_types=types_of_z or None
+        tables, names_of_z, nan_policy, scale=AUTO, labels=True, column_types=types_of_z or None
     )
     if propensity is None:  # known chances hold for rows without covariates, too
         for name, values in zip(names_of_z, given.values, strict=True):
@@ -380,7 +381,7 @@ def null_given(
     neighborhoods.
     """
     read = read_variables(
-        (Y, with_labels(given, "given")), GIVEN[1:], "raise", scale=[None, UNASKED], labels=GIVEN
+        (Y, with_labels(given, "given")), GIVEN[1:], "raise", scale=[None, AUTO], labels=GIVEN
     )
     _refuse_tested(tested, read.all_rows[1], "given")
     z = read.values[1]

@@ -20,7 +20,7 @@ from shrinktest.permutations.schemes import Copies
 from shrinktest.statistics.copies import copies_statistic
 from shrinktest.statistics.kernel_cache import KernelCache
 from shrinktest.statistics.statistic import Computation, Form, Prepared, margins
-from shrinktest.units import as_scale, scale_each
+from shrinktest.units import as_scale
 
 _REFERENCE = 50  # copies of X whose mean stands for the mean of X given Z
 _AMONG = 8  # copies whose rows cover the rows of the others as a rule
@@ -130,10 +130,7 @@ def _numbers(X: Any, read: KeptRows) -> tuple[np.ndarray, Any]:
         raise ValueError(
             f"x_given_z= is a model of X, of which only {list(encoding.names)} is tested"
         )
-    units = [
-        1.0 if unit is None else unit
-        for unit in scale_each(encoding.scale, encoding.names, "scale")
-    ]
+    units = [1.0 if unit is None else unit for unit in encoding.scale.of_columns(encoding.names)]
     return values, None if set(units) == {1.0} else as_scale(units, len(units))
 
 

@@ -23,6 +23,7 @@ from shrinktest._check import (
 from shrinktest._rounding import coarsest, merged, rounded
 from shrinktest.data.column import Column, Table
 from shrinktest.data.encoding import Encoding
+from shrinktest.data.scale import ScaleOption
 from shrinktest.data.summary import ColumnSummary, select
 from shrinktest.data.tables import (
     ALONE,
@@ -36,13 +37,9 @@ from shrinktest.data.tables import (
 from shrinktest.data.untestable import refuse_empty
 from shrinktest.data.variable import Variable
 from shrinktest.notes import note
-from shrinktest.units import as_scale, beside_others
 
 Rows = NDArray[np.bool_]
 Missing = Mapping[tuple[str, str], Rows]
-
-#: The argument ``scale`` of users who give none: standard deviations for tables, none for arrays.
-UNASKED = "auto"
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,23 +80,24 @@ class AllRows:
         )
 
     def taken(
-        self, keep: Rows, scale: Any, argument: str, *, indicate: bool
+        self, keep: Rows, scale: ScaleOption, *, indicate: bool
     ) -> tuple[Variable, tuple[str, ...]]:
         """Return the rows that are kept as numbers, and notes on their columns and units."""
-        unasked = is_unasked(scale)
+        chosen = not scale.automatic
         name = " and ".join(self.names)
         if self.points is not None:
-            units = None if unasked else as_scale(scale, self.points.shape[1], argument)
-            units = tuple(beside_others(units)) if isinstance(units, tuple) else units
+            units = scale.settled(table=False).of_array(self.points.shape[1])
             points = self.points if keep.all() else self.points[keep]
-            return Variable(points, name, units, units_chosen=not unasked), ()
-        chosen_scale = ("sd" if self.table.named else None) if unasked else scale
+            return Variable(points, name, units, units_chosen=chosen), ()
+        named = self.table.named
         rows = self.table if keep.all() else self.table.taken(keep)
         summaries = [[ColumnSummary.of(column)] for column in rows.columns]
-        encoding = Encoding.of(summaries, chosen_scale, indicate=indicate, named=self.table.named)
-        encoding, values = encoding.fitted(rows, argument=argument, whose=name)
-        notes = encoding.notes(name, unasked=unasked and self.table.named)
-        variable = Variable(values, name, encoding=encoding, units_chosen=not unasked)
+        encoding = Encoding.of(
+            summaries, scale.settled(table=named), indicate=indicate, named=named
+        )
+        encoding, values = encoding.fitted(rows, whose=name)
+        notes = encoding.notes(name, unasked=named and not chosen)
+        variable = Variable(values, name, encoding=encoding, units_chosen=chosen)
         return variable, (*self.notes, *notes)
 
     def without(self, names: Collection[str]) -> AllRows:
@@ -358,11 +356,6 @@ def _without_rounding(column: Column) -> Column:
     if present.size < values.size and (present == np.rint(present)).all():
         return replace(column, values=values, whole=True)
     return replace(column, values=merged(values[:, np.newaxis], column.precision)[:, 0])
-
-
-def is_unasked(scale: Any) -> bool:
-    """Return True if the user gives no units."""
-    return isinstance(scale, str) and scale == UNASKED
 
 
 def checked_types(column_types: Any) -> dict[str, Any]:

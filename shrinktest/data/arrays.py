@@ -9,9 +9,10 @@ import numpy as np
 
 from shrinktest._check import Array
 from shrinktest._rounding import merged
-from shrinktest.data.all_rows import AllRows, is_unasked
+from shrinktest.data.all_rows import AllRows
 from shrinktest.data.kept_rows import KeptRows
 from shrinktest.data.labels import note_on_labels
+from shrinktest.data.scale import is_automatic
 from shrinktest.data.variable import Variable
 from shrinktest.permutations.design import PermutationDesign
 
@@ -26,7 +27,7 @@ def plain_arrays(
     if len(given) < 2 or not isinstance(nan_policy, str) or nan_policy != "raise":
         return None
     for name, value in options.items():
-        if value is not None and not (name == "scale" and is_unasked(value)):
+        if value is not None and not (name == "scale" and is_automatic(value)):
             return None
     arrays = []
     for array in given:
@@ -41,7 +42,7 @@ def samples_of(arrays: Sequence[Array], names: Sequence[str], scale: Any) -> Kep
     """Return plain arrays (n_i, d) as samples, in the units that are ``scale``."""
     sizes = tuple(map(len, arrays))
     points = merged(np.concatenate(arrays))
-    variable = Variable(points, " and ".join(names), units_chosen=not is_unasked(scale))
+    variable = Variable(points, " and ".join(names), units_chosen=not is_automatic(scale))
     kept = tuple(np.ones(size, dtype=bool) for size in sizes)
     rows = AllRows(tuple(names), sizes, points)
     notes: tuple[str, ...] = ()
@@ -53,7 +54,7 @@ def samples_of(arrays: Sequence[Array], names: Sequence[str], scale: Any) -> Kep
 def variables_of(arrays: Sequence[Array], names: Sequence[str], scale: Any) -> KeptRows:
     """Return plain arrays (n, d_v) as variables, in the units that are ``scale``."""
     size = len(arrays[0])
-    chosen = not is_unasked(scale)
+    chosen = not is_automatic(scale)
     variables = [
         Variable(merged(array.copy()), name, units_chosen=chosen)
         for array, name in zip(arrays, names, strict=True)

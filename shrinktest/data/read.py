@@ -18,7 +18,6 @@ from shrinktest.data.all_rows import (
     at_least_two_rows,
     check_column_types,
     checked_types,
-    is_unasked,
     read_rows,
 )
 from shrinktest.data.arrays import plain_arrays, samples_of, variables_of
@@ -33,11 +32,11 @@ from shrinktest.data.labels import (
     patterns_kept,
     pooled_labels,
 )
+from shrinktest.data.scale import ScaleOption
 from shrinktest.data.tables import check_same_index, label_of
 from shrinktest.notes import note
 from shrinktest.permutations.design import PermutationDesign, design_of
 from shrinktest.permutations.serial_correlation import OrderedRows, moved_in_time
-from shrinktest.units import entries_by_name
 
 #: What messages call two samples, or two variables.
 XY = ("X", "Y")
@@ -47,11 +46,16 @@ XY = ("X", "Y")
 class ReadOptions:
     """Arguments of tests about columns and labels of rows, as users give them."""
 
-    scale: Any = None
+    scale: ScaleOption = ScaleOption()
     column_types: Any = None
     transform: Any = None  # done to all rows before, without their labels
     blocks: Any = None
     groups: Any = None
+
+    @classmethod
+    def of(cls, *, scale: Any = None, **options: Any) -> ReadOptions:
+        """Read the arguments of a test."""
+        return cls(ScaleOption.of(scale), **options)
 
     def read(
         self,
@@ -111,7 +115,7 @@ def read_samples(
         if arrays is not None and len({array.shape[1] for array in arrays}) == 1:
             return samples_of(arrays, names, options.get("scale"))
     flag(paired, "paired")
-    how = ReadOptions(**options)
+    how = ReadOptions.of(**options)
     labels_of_rows = _labels_of_rows(how, names, paired)
     _check_number(samples, "samples", nan_policy)
     data, notes = how.read(samples, names, nan_policy, labels_of_rows, apart=labels)
@@ -126,9 +130,7 @@ def read_samples(
         else _rows_kept(data, names, complete, omit)
     )
     pooled = np.concatenate(keep)
-    variable, unit_notes = data.taken(
-        pooled, how.scale, "scale", indicate=nan_policy == "indicator"
-    )
+    variable, unit_notes = data.taken(pooled, how.scale, indicate=nan_policy == "indicator")
     sizes = tuple(int(rows.sum()) for rows in keep)
     restriction = PermutationDesign(paired=bool(paired))
     if how.blocks is not None or how.groups is not None:
@@ -258,7 +260,7 @@ def read_variables(
         arrays = plain_arrays(variables, nan_policy, options)
         if arrays is not None and len({len(array) for array in arrays}) == 1:
             return variables_of(arrays, names, options.get("scale"))
-    how = ReadOptions(**options)
+    how = ReadOptions.of(**options)
     _check_number(variables, "variables", nan_policy)
     data, notes = _read_each(variables, names, nan_policy, how, labels, dropped)
     check_column_types(how.column_types, data)
@@ -276,9 +278,9 @@ def read_variables(
     gaps = {name: missing for entry in data for name, missing in entry.missing_in(0).items()}
     at_least_two_rows(every, keep, gaps if omit else None)
     taken = [
-        rows.taken(keep, *unit, indicate=nan_policy == "indicator")
-        for rows, unit in zip(
-            data, scales_of(how.scale, [entry.columns for entry in data], names), strict=True
+        rows.taken(keep, scale, indicate=nan_policy == "indicator")
+        for rows, scale in zip(
+            data, how.scale.of_variables([entry.columns for entry in data]), strict=True
         )
     ]
     notes += (
@@ -289,7 +291,7 @@ def read_variables(
     if block_length is not None:
         in_order = [OrderedRows.of([entry.points], entry.encoding) for entry, _ in taken]
         restriction = moved_in_time(block_length, in_order, restriction, keep)
-    chosen = not is_unasked(how.scale)
+    chosen = not how.scale.automatic
     return KeptRows(
         variables=tuple(
             replace(entry, name=name, units_chosen=chosen)
@@ -317,17 +319,15 @@ def _read_each(
 ) -> tuple[list[AllRows], tuple[str, ...]]:
     """Read every variable with its own units and transform; return also notes on labels of rows."""
     transforms = _one_each(how.transform, names, "transform")
-    scale = how.scale
-    one_each = isinstance(scale, list | tuple) and len(scale) == len(variables)
-    units = scale if one_each else [scale] * len(variables)
+    scales = how.scale.entries(len(variables))
     labels_of_rows = {"blocks": [how.blocks], "groups": [how.groups]}
     data: list[AllRows] = []
     notes: tuple[str, ...] = ()
-    for variable, name, change, unit in zip(variables, names, transforms, units, strict=True):
+    for variable, name, change, scale in zip(variables, names, transforms, scales, strict=True):
         types = how.column_types
         if dropped.get(name):
             types = {**checked_types(types), **dict.fromkeys(dropped[name], DROP)}
-        own = replace(how, transform=change, scale=unit, column_types=types)
+        own = replace(how, transform=change, scale=scale, column_types=types)
         entry, more = own.read([variable], [name], nan_policy, labels_of_rows, apart=name in labels)
         data.append(entry)
         notes += more
@@ -381,38 +381,6 @@ def _omitted_together(given: Sequence[Any], read: Sequence[AllRows], keep: Rows)
     why = " and ".join(f"{holes} of {entry.names[0]}" for entry in once if (holes := entry.holes()))
     rows = f"{int((~keep).sum())} of {counted(len(keep), 'row')}"
     return (note("missing-left-out", rows=rows, where=f"; missing in {why}"),)
-
-
-def scales_of(
-    scale: Any, columns: Sequence[Columns], names: Sequence[str]
-) -> list[tuple[Any, str]]:
-    """Return the units of every variable, and its names in messages.
-
-    Both are one for all, or a list with one for each.
-    """
-    if scale is None or isinstance(scale, str):
-        return [(scale, "scale")] * len(names)
-    units = entries_by_name(scale)
-    if units is not None:
-        known = [name for entry in columns for name in entry or ()]
-        if not known:
-            raise ValueError(
-                "scale gives units by names of columns, which arrays do not have; give a list of "
-                "them"
-            )
-        for key in units:
-            choice(key, known, "a column in scale")
-        each = [
-            {key: unit for key, unit in units.items() if key in (entry or ())} for entry in columns
-        ]
-        return [(own if entry else None, "scale") for entry, own in zip(columns, each, strict=True)]
-    one_each = isinstance(scale, list | tuple) and len(scale) == len(names)
-    if not one_each or any(isinstance(unit, int | float) for unit in scale):
-        raise ValueError(
-            f"scale must be one name, or a list with one entry for each of {len(names)} variables; "
-            f"got {scale!r}"
-        )
-    return [(entry, f"scale[{v}]") for v, entry in enumerate(scale)]
 
 
 # --- what messages call them, and what must fit together ------------------------------------------

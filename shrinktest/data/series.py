@@ -13,12 +13,13 @@ from shrinktest.data.all_rows import AllRows, Rows, at_least_two_rows, check_col
 from shrinktest.data.column import Column, Table
 from shrinktest.data.labels import as_labels, columns_of_labels, label_codes
 from shrinktest.data.read import check_nan_policy
+from shrinktest.data.scale import ScaleOption
 from shrinktest.data.tables import check_same_index, names_for, transformed
 from shrinktest.data.variable import Variable
 from shrinktest.notes import note
 from shrinktest.permutations.design import PermutationDesign
 from shrinktest.permutations.serial_correlation import moved_in_time
-from shrinktest.units import constant_columns, entries_by_name
+from shrinktest.units import constant_columns
 
 _EVEN = 1e-6  # relative difference of steps of one size
 MIN_MOVES = 8  # steps in one direction that are not chance
@@ -49,25 +50,24 @@ def read_series(
 ) -> Series:
     """Read a series as users give it; raise TypeError or ValueError if it cannot be tested."""
     check_nan_policy(nan_policy)
+    units = ScaleOption.of(scale)
     labels = {} if blocks is None or transform is not None else {"blocks": [blocks]}
-    types, label_notes = columns_of_labels(labels, [X], column_types, scale)
+    types, label_notes = columns_of_labels(labels, [X], column_types, units)
     (name,) = names_for([X], ["X"])
     rows = X if transform is None else transformed([X], transform, [name])[0]
     read = [rows], [name if transform is None else f"{name} after transform"], nan_policy
     data = read_rows(*read, types, as_given=transform is None)
     check_column_types(column_types, [data])
-    by_column = entries_by_name(scale)
-    in_scale = set(by_column or ())
+    in_scale = set(units.named or ())
     if counters := in_scale & {*data.left_out} - {column.name for column in data.identifiers}:
         data = read_rows(*read, {**types, **dict.fromkeys(counters, "number")})
-    by_place = scale is not None and not isinstance(scale, str) and by_column is None
     telling: dict[str, str] = {}
-    if data.table is not None and not by_place:
+    if data.table is not None and not units.by_place:
         telling = _columns_of_time(data.table, data.names[0], {*types, *in_scale})
         data = data.without(telling) if telling else data
     complete = data.complete(nan_policy)[0]
     keep = _rows_kept(data, complete, nan_policy)
-    variable, unit_notes = data.taken(keep, scale, "scale", indicate=nan_policy == "indicator")
+    variable, unit_notes = data.taken(keep, units, indicate=nan_policy == "indicator")
     restriction = PermutationDesign()
     if blocks is not None:
         check_same_index(X, blocks, name, "blocks")
