@@ -157,7 +157,7 @@ class Encoding:
 
     codes: tuple[Code, ...]
     units: Units = field(repr=False)  # of the features
-    scale: ScaleOption = ScaleOption()  # as the user gave it
+    scale: ScaleOption  # as the user gave it
     named: bool = True  # False if the names of columns are only their numbers
     constant: tuple[str, ...] = ()  # columns with one value only
 

@@ -46,7 +46,7 @@ XY = ("X", "Y")
 class ReadOptions:
     """Arguments of tests about columns and labels of rows, as users give them."""
 
-    scale: ScaleOption = ScaleOption()
+    scale: ScaleOption
     column_types: Any = None
     transform: Any = None  # done to all rows before, without their labels
     blocks: Any = None

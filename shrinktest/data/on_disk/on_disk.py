@@ -341,7 +341,7 @@ class TypedColumns:
         """Read the samples as numbers by the encodings."""
         codes = tuple(code for encoding in self.encodings for code in encoding.codes)
         width = sum(len(code.features) for code in codes)
-        whole = Encoding(codes, Units((1.0,) * width, np.empty((0, width))))
+        whole = Encoding(codes, Units((1.0,) * width, np.empty((0, width))), ScaleOption())
         rows = (replace(each, reader=replace(each.reader, code=whole)) for each in self.rows)
         return replace(self, rows=tuple(rows))
 
