@@ -13,9 +13,9 @@ import pyarrow as pa
 import pytest
 
 from shrinktest import equivalence_test, independence_test, two_sample_test
+from shrinktest.data.all_rows import pooled_tables
 from shrinktest.data.column import read_column
 from shrinktest.data.encoding import Encoding
-from shrinktest.data.all_rows import pooled_tables
 from shrinktest.data.read import XY, read_samples
 from shrinktest.data.scale import ScaleOption
 from shrinktest.data.summary import MOST_LEVELS, ColumnSummary
