@@ -61,7 +61,8 @@ class KeptRows:
     @property
     def gaps(self) -> tuple[Rows, ...]:
         """Missing values of dropped rows, for every variable."""
-        pairs = zip(self.all_rows, self.kept, strict=True)
+        kept = self.kept if len(self.variables) > 1 else (np.concatenate(self.kept),)
+        pairs = zip(self.all_rows, kept, strict=True)
         return tuple(rows.missing()[~keep] for rows, keep in pairs)
 
     @property
