@@ -10,6 +10,7 @@ from shrinktest import Batches, independence_test, two_sample_test, two_sample_t
 from shrinktest.data.on_disk.on_disk import OnDisk, Part, summarized
 from shrinktest.data.on_disk.rows import Rows, rows_of_samples
 from shrinktest.data.read import read_samples
+from shrinktest.data.scale import ScaleOption
 
 pytest.importorskip("pyarrow")
 FAST = {"gram": "rff", "rank": 10, "rng": 0, "n_resamples": 49}
@@ -55,7 +56,7 @@ def stored(kind, frame, path):
 def on_disk(pair, policy="raise", **types):
     samples, names = rows_of_samples(pair, ("X", "Y"), policy, types)
     how = {"nan_policy": policy, "drawn": 0, "rng": np.random.default_rng(0)}
-    return OnDisk.read(samples, [Part("X and Y", names)], ["auto"], **how)
+    return OnDisk.read(samples, [Part("X and Y", names)], [ScaleOption("auto")], **how)
 
 
 @pytest.mark.parametrize("policy", ["raise", "omit", "indicator"])
