@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from shrinktest.data.variable import Variable
 from shrinktest.ensembles import Candidate, Ensemble, each_once
 from shrinktest.estimators import KME, MeanEstimator, as_estimator
-from shrinktest.hypothesis import Variable
 from shrinktest.kernel_spec import AUTO, KernelSpec, is_auto
 from shrinktest.kernels import (
     Depth,

@@ -14,11 +14,10 @@ from shrinktest._hints import hinted
 from shrinktest._random import setup_rng
 from shrinktest._warn import warn_user
 from shrinktest.change_location import locate, place_confidence
-from shrinktest.data.observed import is_unasked
 from shrinktest.data.series import read_series
 from shrinktest.estimators import MeanEstimator
 from shrinktest.fitted import FittedStatistic
-from shrinktest.hypothesis import Hypothesis, Variable, require_values
+from shrinktest.hypothesis import Hypothesis, require_values
 from shrinktest.kernel_spec import KernelSpec
 from shrinktest.kernels.bandwidths import require_in_range
 from shrinktest.kernels.inner import FeatureMap
@@ -75,13 +74,12 @@ class NoChange(Hypothesis):
         confidence: Any = None,
         own: Any = None,
         nan_policy: str = "raise",
-        scale: Any = None,
         **reading: Any,
     ) -> Self:
         """Read a series as users give it; see :func:`~shrinktest.data.series.read_series`."""
         choice(change, CHANGES, "change")
-        series = read_series(X, nan_policy, scale=scale, **reading)
-        n = len(series.values)
+        series = read_series(X, nan_policy, **reading)
+        n = len(series.variable.points)
         share = (
             isinstance(trim, int | float | np.number)
             and not isinstance(trim, bool)
@@ -98,11 +96,7 @@ class NoChange(Hypothesis):
                 "block_length='auto'"
             )
         return cls(
-            variables=(
-                Variable(
-                    series.values, series.name, series.scale, series.encoding, not is_unasked(scale)
-                ),
-            ),
+            variables=(series.variable,),
             sizes=(n,),
             missing=series.missing,
             restriction=series.restriction,

@@ -361,8 +361,7 @@ def _read(
     names = names_for((X, Y), XY) if samples else XY
     policy = "propagate" if nan_policy == "indicator" else nan_policy  # the pipeline's own affair
     data = reader((X, Y), names, policy, column_types=categories((X, Y)), **design)
-    sizes = tuple(map(len, data.values))[: 2 if samples else 1]
-    data.restriction.check_some(sizes)
+    data.restriction.check_some(data.sizes)
     # tables go to the pipeline as tables, arrays as numbers; if only one of two samples is a table,
     # both as numbers
     tables = [is_table(raw) and (not samples or is_table(X) == is_table(Y)) for raw in (X, Y)]
@@ -377,9 +376,9 @@ def _read(
     explained = None
     restriction = data.restriction
     if given is not None:
-        explained, restriction = null_given(Y, given, data.observed)
+        explained, restriction = null_given(Y, given, data.all_rows)
         y = y if explained is None else y - explained
-    return _Pipeline(test, x, y, sizes, restriction, flat, explained)
+    return _Pipeline(test, x, y, data.sizes, restriction, flat, explained)
 
 
 def _one_dimension(data: Any) -> bool:

@@ -14,12 +14,12 @@ from shrinktest._hints import hinted
 from shrinktest._parallel import memory_limit, n_workers
 from shrinktest._random import as_rng, rng_provenance
 from shrinktest.data.labels import label_codes, named_samples, pooled_labels
-from shrinktest.data.observed import is_unasked
 from shrinktest.data.read import read_samples, read_variables
+from shrinktest.data.variable import Variable
 from shrinktest.effects.dependence import dependences
 from shrinktest.effects.distance import distances
 from shrinktest.effects.jackknife import FEWEST, JackknifeEstimates
-from shrinktest.hypothesis import Variable, resolve, variables_of
+from shrinktest.hypothesis import resolve
 from shrinktest.kernel_spec import KernelSpec
 from shrinktest.kernels import Kernel, as_kernel
 from shrinktest.kernels.bandwidths import reach_notes, require_in_range
@@ -345,7 +345,8 @@ def _read_distances(
 ) -> _Data:
     """Read samples, and estimate the distance of the first to each of the others."""
     read = read_samples(samples, names, nan_policy, paired=paired, same_units=False, **reading)
-    pooled = np.vstack(read.values)
+    (variable,) = read.variables
+    pooled = variable.points
     sizes = read.sizes
     together = " and ".join(names)
     series = np.split(np.arange(len(pooled)), np.cumsum(sizes)[:-1])
@@ -365,9 +366,7 @@ def _read_distances(
     _require_comparable(read.values, names, pooled, together)
     for name, count in zip(names, counts, strict=True):
         _require_units(name, count, unit, 3)
-    units_given = not is_unasked(reading["scale"])
-    numbers = takes_row_numbers(kernel)
-    variable = Variable(pooled, together, read.scale, read.encoding, units_given, numbers)
+    variable = replace(variable, numbers=takes_row_numbers(kernel))
     resolved = _resolved(kernel, bandwidth, variable, cache)
     require_in_range(resolved, pooled, together, _LEAST)
     with np.errstate(
@@ -382,7 +381,7 @@ def _read_distances(
     serial = None
     if paired and not variable.numbers:
         serial = strongest(
-            OrderedRows.of([read.values[0] - values], read.encoding).correlated(
+            OrderedRows.of([read.values[0] - values], variable.encoding).correlated(
                 f"what {names[0]} and {name} differ by"
             )
             for values, name in zip(read.values[1:], names[1:], strict=True)
@@ -390,7 +389,7 @@ def _read_distances(
     elif not paired and groups is None:
         serial = variable.rows_of(*series).correlated("a sample")
     advice = BY_THINNING if paired else BY_GROUPS
-    columns = (read.observed[0].columns,)
+    columns = (read.all_rows[0].columns,)
     notes = (
         *read.notes,
         *_kernel_notes(variable, resolved, features),
@@ -425,9 +424,7 @@ def _read_dependences(
         )
     variables = [
         replace(variable, numbers=takes_row_numbers(kernel))
-        for variable, kernel in zip(
-            variables_of(read, names, reading["scale"]), kernels, strict=True
-        )
+        for variable, kernel in zip(read.variables, kernels, strict=True)
     ]
     resolved = tuple(
         _resolved(*each, cache) for each in zip(kernels, widths, variables, strict=True)

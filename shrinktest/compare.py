@@ -14,10 +14,11 @@ from shrinktest._docs import documented
 from shrinktest._hints import hinted
 from shrinktest._random import as_rng
 from shrinktest._warn import each_once
+from shrinktest.data.all_rows import AllRows, Rows, checked_types, pooled_tables
 from shrinktest.data.column import DROP, Table
 from shrinktest.data.labels import columns_of_labels, labels_in_order, pooled_labels, two_names
-from shrinktest.data.observed import Observed, Rows, checked_types, pooled_tables
 from shrinktest.data.on_disk.sources import in_batches
+from shrinktest.data.scale import ScaleOption
 from shrinktest.data.succession import in_succession
 from shrinktest.data.tables import check_same_index, is_table, names_in, read_table, table_of
 from shrinktest.data.untestable import CONSTANT, Reasons, without_untestable
@@ -214,7 +215,7 @@ def _not_in_overall_test(
     return successive, failed
 
 
-def _rows_tested(pooled: Observed, paired: bool, nan_policy: str) -> np.ndarray:
+def _rows_tested(pooled: AllRows, paired: bool, nan_policy: str) -> np.ndarray:
     """Return True for rows that are tested: with "omit" those, or pairs, that miss no value."""
     missing = pooled.missing().any(axis=1) & (nan_policy == "omit")
     if paired:
@@ -223,7 +224,7 @@ def _rows_tested(pooled: Observed, paired: bool, nan_policy: str) -> np.ndarray:
 
 
 def _effects(
-    pooled: Observed,
+    pooled: AllRows,
     labels: Sequence[str],
     tested: tuple[Table, Table],
     rows: np.ndarray,
@@ -291,7 +292,7 @@ def _others(notes: tuple[str, ...], *codes: str) -> list[str]:
 class _Compared:
     """Two tables that are compared, pooled, with the labels of their rows."""
 
-    pooled: Observed
+    pooled: AllRows
     names: tuple[str, str]
     types: dict[str, Any]
     only: tuple[tuple[str, ...], tuple[str, ...]]  # columns that only one of the tables has
@@ -321,7 +322,7 @@ class _Compared:
             "blocks": labels_in_order(blocks, "blocks", names),
             "groups": labels_in_order(groups, "groups", names),
         }
-        types, notes = columns_of_labels(labels, (A, B), types, scale)
+        types, notes = columns_of_labels(labels, (A, B), types, ScaleOption.of(scale))
         pooled = pooled_tables(tables, names, types)
         if not paired:
             both = " and ".join(names)
@@ -394,7 +395,7 @@ def _read(
     return tables, types, only
 
 
-def _split(pooled: Observed, rows: Rows | bool = True) -> tuple[Table, Table]:
+def _split(pooled: AllRows, rows: Rows | bool = True) -> tuple[Table, Table]:
     """Return some rows of both tables, with common levels."""
     first = np.arange(sum(pooled.sizes)) < pooled.sizes[0]
     return pooled.table.taken(first & rows), pooled.table.taken(~first & rows)

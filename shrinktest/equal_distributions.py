@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from shrinktest.data.kept_rows import KeptRows
 from shrinktest.data.labels import named_samples, numbered
-from shrinktest.data.observed import is_unasked
 from shrinktest.data.read import XY, read_samples
 from shrinktest.data.repeats import repeat_notes
-from shrinktest.data.samples import Samples
 from shrinktest.data.tables import names_for
 from shrinktest.estimators import KME, MeanEstimator
 from shrinktest.fitted import EffectOptions, FittedStatistic, TestContext, Witness
-from shrinktest.hypothesis import Hypothesis, Variable
+from shrinktest.hypothesis import Hypothesis
 from shrinktest.kernels import Rescaled
 from shrinktest.kernels.pooled import Differences, seen
 from shrinktest.notes import note
@@ -65,7 +64,6 @@ class EqualDistributions(Hypothesis):
         cls,
         *samples: Any,
         nan_policy: str = "raise",
-        scale: Any = None,
         own: Any = None,
         comparison: str = "pairs",
         weights: str = "sizes",
@@ -74,11 +72,10 @@ class EqualDistributions(Hypothesis):
         """Read the samples as users give them; see :func:`~shrinktest.data.read.read_samples`."""
         given, called = named_samples(samples)
         names = names_for(given, called or numbered("samples", len(given)))
-        read = read_samples(given, names, nan_policy, scale=scale, **reading)
+        read = read_samples(given, names, nan_policy, **reading)
+        variable = replace(read.variables[0], name="the samples")
         return cls._of(
-            read,
-            "the samples",
-            scale,
+            replace(read, variables=(variable,)),
             repeats_in=names,
             called=called,
             own=own,
@@ -89,9 +86,7 @@ class EqualDistributions(Hypothesis):
     @classmethod
     def _of(
         cls,
-        samples: Samples,
-        name: str,
-        scale: Any,
+        samples: KeptRows,
         *,
         own: Any = None,
         repeats_in: Sequence[str] = (),
@@ -102,31 +97,25 @@ class EqualDistributions(Hypothesis):
         Notes on repeated rows in samples of these names are found when they are read; they are also
         on the independence of rows, if these are permuted one by one.
         """
-        pooled = np.vstack(samples.values)
         repeats: Callable[[], tuple[str, ...]] = tuple
         if repeats_in and not samples.restriction.paired:
             repeats = partial(
                 repeat_notes,
-                np.split(pooled, np.cumsum(samples.sizes)[:-1]),
+                samples.values,
                 repeats_in,
-                samples.encoding,
+                samples.encodings[0],
                 independent=not samples.restriction and own is None,
             )
-        listwise = 0
-        if samples.omits_values:
-            listwise = sum(int((~rows).sum()) for rows in samples.kept)
         return cls(
-            variables=(
-                Variable(pooled, name, samples.scale, samples.encoding, not is_unasked(scale)),
-            ),
+            variables=samples.variables,
             sizes=samples.sizes,
             missing=samples.missing,
             restriction=samples.restriction,
             own=own,
             remarks=samples.notes,
             repeats=repeats,
-            untested=samples.left_out,
-            listwise=listwise,
+            untested=samples.left_out[0],
+            listwise=samples.omitted,
             **options,
         )
 
@@ -269,7 +258,6 @@ class TwoEqualDistributions(EqualDistributions):
         Y: Any,
         *,
         nan_policy: str = "raise",
-        scale: Any = None,
         block_length: Any = None,
         called: tuple[str | None, ...] = (),
         own: Any = None,
@@ -277,16 +265,16 @@ class TwoEqualDistributions(EqualDistributions):
     ) -> Self:
         """Read two samples as users give them; ``called`` are their names."""
         names = names_for((X, Y), XY, called)
-        read = read_samples((X, Y), names, nan_policy, scale=scale, **reading)
+        read = read_samples((X, Y), names, nan_policy, **reading)
         if block_length is not None:
-            rows = OrderedRows.of(read.values, read.encoding)
+            rows = OrderedRows.of(read.values, read.encodings[0])
             keep = np.concatenate(read.kept)
             read = replace(
                 read, restriction=moved_in_time(block_length, [rows], read.restriction, keep)
             )
         if read.restriction.paired:
             read = read.matched()
-        return cls._of(read, " and ".join(names), scale, called=called, own=own, repeats_in=names)
+        return cls._of(read, called=called, own=own, repeats_in=names)
 
     def serial_notes(self) -> tuple[str, ...]:
         """Return notes on serial correlation, and on blocks or series too short for it.

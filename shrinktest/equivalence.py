@@ -16,9 +16,9 @@ from shrinktest._hints import hinted
 from shrinktest._parallel import memory_limit
 from shrinktest._random import as_rng
 from shrinktest.data.labels import two_names
+from shrinktest.data.variable import Variable
 from shrinktest.estimators import as_estimator
 from shrinktest.fitted import TestContext
-from shrinktest.hypothesis import Variable
 from shrinktest.independence import independence_test
 from shrinktest.kernel_spec import KernelSpec, is_several
 from shrinktest.kernels import Linear, Precomputed

@@ -10,12 +10,13 @@ from shrinktest._check import choice, counted, listed
 from shrinktest._docs import documented
 from shrinktest._hints import hinted
 from shrinktest._random import as_rng
+from shrinktest.data.all_rows import at_least_two_rows, check_column_types, read_rows
 from shrinktest.data.formula import Formula, design_table, few_values_notes, terms_of
-from shrinktest.data.observed import at_least_two_rows, check_column_types, is_unasked, observed
 from shrinktest.data.read import check_nan_policy
+from shrinktest.data.scale import ScaleOption
 from shrinktest.data.tables import columns_at, names_in
+from shrinktest.data.variable import Variable
 from shrinktest.factors import Design, coded
-from shrinktest.hypothesis import Variable
 from shrinktest.kernel_spec import KernelSpec
 from shrinktest.kernels import Distances, Kernel, Linear
 from shrinktest.kernels.user import takes_row_numbers
@@ -333,23 +334,16 @@ def _variable(
     values: Any, complete: Any, scale: Any, column_types: Any, nan_policy: str
 ) -> tuple[Variable, Any, tuple[str, ...]]:
     """Return the response as numbers, the rows that are kept, and notes."""
-    rows = observed([values], ["response"], nan_policy, column_types)
+    rows = read_rows([values], ["response"], nan_policy, column_types)
     check_column_types(column_types, [rows])
     (own,) = rows.complete(nan_policy)
     if nan_policy == "propagate" and not own.all():
         raise ValueError("response has missing values; use nan_policy='omit' or 'indicator'")
     keep = own & complete
     at_least_two_rows("response", keep, rows.missing_in(0) if nan_policy == "omit" else None)
-    taken = rows.taken(keep, scale, "scale", indicate=nan_policy == "indicator")
-    variable = Variable(
-        np.ascontiguousarray(taken.values),
-        "response",
-        taken.scale,
-        taken.encoding,
-        not is_unasked(scale),
-    )
+    variable, notes = rows.taken(keep, ScaleOption.of(scale), indicate=nan_policy == "indicator")
     omitted = rows.omitted([keep]) if nan_policy == "omit" else ()
-    return variable, keep, (*omitted, *taken.notes)
+    return variable, keep, (*omitted, *notes)
 
 
 def _check_nested(design: Design) -> None:

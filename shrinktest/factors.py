@@ -11,9 +11,10 @@ import numpy as np
 from shrinktest._check import Array, counted
 from shrinktest.data.column import CODED
 from shrinktest.data.formula import Projection, Term, basis, indicators, projections
+from shrinktest.data.variable import Variable
 from shrinktest.estimators import KME, MeanEstimator
 from shrinktest.fitted import FittedStatistic
-from shrinktest.hypothesis import Hypothesis, Variable
+from shrinktest.hypothesis import Hypothesis
 from shrinktest.notes import note
 from shrinktest.permutations.base import Permutations, factorials
 from shrinktest.permutations.design import PermutationDesign

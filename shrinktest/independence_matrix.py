@@ -15,17 +15,17 @@ from shrinktest._hints import hinted
 from shrinktest._random import as_rng
 from shrinktest.conditional.conditional_independence import ConditionalIndependence, conditional
 from shrinktest.conditional.given import (
-    GIVEN,
     method_for,
     read_three,
     refuse_without,
     regression_for,
 )
+from shrinktest.data.kept_rows import KeptRows
 from shrinktest.data.read import XY, read_variables
-from shrinktest.data.samples import Variables
+from shrinktest.data.scale import ScaleOption
 from shrinktest.data.tables import columns_at, names_in
 from shrinktest.data.untestable import Reasons, without_untestable
-from shrinktest.hypothesis import Variable, variables_of
+from shrinktest.data.variable import Variable
 from shrinktest.independent_variables import Independence
 from shrinktest.kernel_spec import KernelSpec, asks_for_none, refuse_candidates
 from shrinktest.many import ColumnsToTest, TestedColumn, listwise_note, refuse_missing, run_many
@@ -168,7 +168,7 @@ def independence_matrix(
     }
     data, unread = without_untestable(lambda reasons: sources.read(reasons, options))
     refuse_missing(data.missing)
-    tables = variables_of(data, GIVEN[: len(data.values)], scale)[: 1 if alone else 2]
+    tables = data.variables[: 1 if alone else 2]
     remarks = data.notes
     if given is not None:  # regressions and means are of numbers in their units
         tables, unit_notes = zip(*(table.in_units() for table in tables), strict=True)
@@ -213,14 +213,13 @@ def _specs(
 
 def _scale_of_both(scale: Any, alone: bool) -> Any:
     """Return units for two variables; a list is for the columns of X if this is ``alone``."""
-    of_columns = not isinstance(scale, str | None) and not hasattr(scale, "keys")
-    return [scale, scale] if alone and of_columns else scale
+    return [scale, scale] if alone and ScaleOption.of(scale).by_place else scale
 
 
 def _sides(
     tables: Sequence[Variable],
     specs: Sequence[KernelSpec],
-    data: Variables,
+    data: KeptRows,
     unread: Any,
     alone: bool,
 ) -> list[ColumnsToTest]:
@@ -268,7 +267,7 @@ class _Sources:
         """True if every pair is tested given all other columns."""
         return isinstance(self.given, str)
 
-    def read(self, reasons: Reasons, options: dict[str, Any]) -> Variables:
+    def read(self, reasons: Reasons, options: dict[str, Any]) -> KeptRows:
         """Read all of them without the columns for which there are reasons."""
         second = self.X if self.alone else self.Y
         dropped = {
@@ -312,7 +311,7 @@ def _pairs(sides: Sequence[ColumnsToTest], alone: bool) -> list[tuple[TestedColu
 
 def _hypotheses(
     pairs: Sequence[tuple[TestedColumn, TestedColumn]],
-    data: Variables,
+    data: KeptRows,
     sources: _Sources,
     permutations: Any,
     remarks: tuple[str, ...],
@@ -338,7 +337,7 @@ def _hypotheses(
 
 def _given_each(
     tests: list[Any],
-    data: Variables,
+    data: KeptRows,
     pairs: Sequence[tuple[TestedColumn, TestedColumn]],
     partial: bool,
     given_method: str,
@@ -366,7 +365,7 @@ def _given_each(
 
 
 def _notes(
-    data: Variables, tests: list[Any], sources: _Sources, permutations: Any
+    data: KeptRows, tests: list[Any], sources: _Sources, permutations: Any
 ) -> tuple[str, ...]:
     """Return notes on rows that were left out, serial correlation and columns without weight."""
     n = len(data.values[0])
@@ -434,7 +433,7 @@ def _named_given(X: Any, given: Any) -> tuple[Any, Any]:
     )
 
 
-def _lost_to_others(data: Variables, alone: bool, given: Any) -> bool:
+def _lost_to_others(data: KeptRows, alone: bool, given: Any) -> bool:
     """Return True if an omitted row has values in both columns of a pair and in what is given."""
     if isinstance(given, str):  # every test is about all columns
         return False
@@ -443,7 +442,7 @@ def _lost_to_others(data: Variables, alone: bool, given: Any) -> bool:
     return bool((both & ~data.gaps[2].any(axis=1) if given is not None else both).any())
 
 
-def _others(data: Variables, pair: Sequence[TestedColumn]) -> np.ndarray:
+def _others(data: KeptRows, pair: Sequence[TestedColumn]) -> np.ndarray:
     """Return all columns but two (n, d), in units of their own; also those that are not tested."""
     values = data.values[2]
     tested = data.encodings[0]

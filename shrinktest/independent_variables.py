@@ -10,7 +10,7 @@ import numpy as np
 from shrinktest.data.read import XY, read_variables
 from shrinktest.estimators import MeanEstimator
 from shrinktest.fitted import EffectOptions, TestContext
-from shrinktest.hypothesis import Hypothesis, variables_of
+from shrinktest.hypothesis import Hypothesis
 from shrinktest.kernels.bandwidths import require_in_range
 from shrinktest.permutations.base import Permutations
 from shrinktest.permutations.block_length import split_by_blocks
@@ -44,7 +44,6 @@ class Independence(Hypothesis):
         Y: Any,
         *,
         nan_policy: str = "raise",
-        scale: Any = None,
         own: Any = None,
         **reading: Any,
     ) -> Self:
@@ -52,14 +51,14 @@ class Independence(Hypothesis):
 
         See :func:`~shrinktest.data.read.read_variables`.
         """
-        read = read_variables((X, Y), XY, nan_policy, scale=scale, **reading)
+        read = read_variables((X, Y), XY, nan_policy, **reading)
         return cls(
-            variables=variables_of(read, XY, scale),
-            sizes=(len(read.values[0]),),
+            variables=read.variables,
+            sizes=read.sizes,
             missing=read.missing,
             restriction=read.restriction,
             remarks=read.notes,
-            called=read.labels,
+            called=read.called,
             own=own,
         )
 

@@ -12,7 +12,7 @@ from shrinktest._hints import hinted
 from shrinktest.data.labels import named_variables, numbered
 from shrinktest.data.read import read_variables
 from shrinktest.estimators import MeanEstimator
-from shrinktest.hypothesis import Hypothesis, variables_of
+from shrinktest.hypothesis import Hypothesis
 from shrinktest.kernel_spec import KernelSpec, refuse_candidates
 from shrinktest.permutations.base import Permutations
 from shrinktest.permutations.schemes import Shuffles
@@ -41,7 +41,6 @@ class JointIndependence(Hypothesis):
         cls,
         *variables: Any,
         nan_policy: str = "raise",
-        scale: Any = None,
         called: tuple[str, ...] = (),
         own: Any = None,
         **reading: Any,
@@ -51,13 +50,13 @@ class JointIndependence(Hypothesis):
         See :func:`~shrinktest.data.read.read_variables`.
         """
         names = called or numbered("variables", len(variables))
-        read = read_variables(variables, names, nan_policy, scale=scale, **reading)
+        read = read_variables(variables, names, nan_policy, **reading)
         return cls(
-            variables=variables_of(read, names, scale),
-            sizes=(len(read.values[0]),),
+            variables=read.variables,
+            sizes=read.sizes,
             missing=read.missing,
             remarks=read.notes,
-            called=called or read.labels,
+            called=called or read.called,
             own=own,
         )
 

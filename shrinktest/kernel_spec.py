@@ -10,14 +10,15 @@ import numpy as np
 
 from shrinktest._check import listed
 from shrinktest.data.encoding import Encoding
+from shrinktest.data.variable import Variable
 from shrinktest.ensembles import Ensemble, each_once
-from shrinktest.hypothesis import Variable
 from shrinktest.kernels import Kernel, as_kernel
 from shrinktest.kernels.bandwidths import bandwidth_grid
 from shrinktest.kernels.distance_kernel import DistanceKernel
 from shrinktest.kernels.pooled import PooledKernel
 from shrinktest.settings import Settings
 from shrinktest.statistics.statistic import Form
+from shrinktest.units import entries_by_name
 
 AUTO = "auto"
 GRID = "grid"
@@ -43,7 +44,7 @@ class KernelSpec:
         each = widths if isinstance(widths, list) else [widths]
         if encoding is not None:
             each = [encoding.by_feature(width, argument) for width in each]
-        elif any(hasattr(width, "keys") for width in each):
+        elif any(entries_by_name(width) is not None for width in each):
             raise ValueError(
                 f"{argument} has names of columns, but the data are arrays; give one number per "
                 "column"

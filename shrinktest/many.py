@@ -14,13 +14,14 @@ from shrinktest._random import rng_provenance, setup_rng
 from shrinktest.aggregation import together
 from shrinktest.auto import spares
 from shrinktest.combination import ResolvedKernels, candidates_of, fit_all
+from shrinktest.data.all_rows import checked_types
 from shrinktest.data.column import DROP
-from shrinktest.data.observed import checked_types
 from shrinktest.data.tables import shown_names
 from shrinktest.data.untestable import CONSTANT, Reasons
+from shrinktest.data.variable import Variable
 from shrinktest.ensembles import Candidate, Ensemble
 from shrinktest.fit import Fit
-from shrinktest.hypothesis import Hypothesis, Variable
+from shrinktest.hypothesis import Hypothesis
 from shrinktest.kernel_spec import KernelSpec, as_kernels, is_several, refuse_kernels
 from shrinktest.notes import Note, has_code, note
 from shrinktest.permutations.base import Draws
@@ -31,7 +32,7 @@ from shrinktest.results.result import is_shrunk, rounding_notes
 from shrinktest.results.several import MultipleTestsResult
 from shrinktest.settings import Settings
 from shrinktest.stack import stacked
-from shrinktest.units import by_name, constant_columns
+from shrinktest.units import by_name, constant_columns, entries_by_name
 
 _NAMED = 5  # tests at most that a note on some of many names
 
@@ -347,7 +348,7 @@ def _labels(table: Variable, count: int, prefix: str) -> tuple[str, ...]:
 
 def _one_width_each(bandwidth: Any, labels: Sequence[str], argument: str) -> list[Any]:
     """Bandwidth of every column, given as one for all, or one each in their order or by name."""
-    if hasattr(bandwidth, "keys"):
+    if entries_by_name(bandwidth) is not None:
         return by_name(bandwidth, labels, argument, rest="median")
     if isinstance(bandwidth, str) or n_dimensions(bandwidth, argument) == 0:
         return [bandwidth] * len(labels)

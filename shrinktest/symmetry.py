@@ -10,14 +10,13 @@ import numpy as np
 from shrinktest._check import complete_points, listed, n_dimensions
 from shrinktest._hints import hinted
 from shrinktest._rounding import merged
-from shrinktest.data.observed import (
-    UNASKED,
+from shrinktest.data.all_rows import (
     at_least_two_rows,
     check_column_types,
-    is_unasked,
-    observed,
+    read_rows,
 )
 from shrinktest.data.read import check_nan_policy
+from shrinktest.data.scale import AUTO, ScaleOption
 from shrinktest.data.tables import names_for
 from shrinktest.equal_distributions import TwoEqualDistributions
 from shrinktest.kernel_spec import KernelSpec
@@ -161,7 +160,7 @@ def read(
     X: Any,
     *,
     about: Any = 0.0,
-    scale: Any = UNASKED,
+    scale: Any = AUTO,
     column_types: Any = None,
     nan_policy: str = "raise",
 ) -> Symmetry:
@@ -173,7 +172,7 @@ def read(
     if nan_policy == "indicator":
         raise ValueError("nan_policy='indicator': a missing value has no reflection; use 'omit'")
     (name,) = names_for([X], ["X"])
-    data = observed([X], [name], nan_policy, column_types)
+    data = read_rows([X], [name], nan_policy, column_types)
     check_column_types(column_types, [data])
     columns = data.as_columns()
     if labels := [column.name for column in columns if column.kind != "number"]:
@@ -194,6 +193,6 @@ def read(
     together = merged(np.vstack([rows, center]))
     rows = together[:-1] - together[-1]
     rows, reflected = np.split(merged(np.vstack([rows, -rows])), 2)
-    units = ("sd" if data.columns else None) if is_unasked(scale) else scale
+    units = ScaleOption.of(scale).settled(table=data.columns is not None)
     hypothesis = Symmetry.read(rows, reflected, paired=True, nan_policy="propagate", scale=units)
     return replace(hypothesis, remarks=(*data.notes, *data.omitted([keep]), *hypothesis.remarks))

@@ -12,8 +12,8 @@ import numpy as np
 from shrinktest._check import choice, counted
 from shrinktest._random import as_rng, rng_provenance
 from shrinktest.data.formula import Factor, Term
+from shrinktest.data.variable import Variable
 from shrinktest.factors import Design, NoEffect, Plan, coded, plans
-from shrinktest.hypothesis import Variable
 from shrinktest.kernel_spec import KernelSpec
 from shrinktest.many import run_many
 from shrinktest.results.base import Setup, TestData, unique

@@ -131,20 +131,6 @@ def as_unit(value: Any, name: str) -> str | float:
     return positive(value, name)
 
 
-def scale_each(scale: Any, names: Sequence[str], argument: str) -> list[Any]:
-    """Return the unit of every column: None, a name or a number."""
-    if entries_by_name(scale) is not None:
-        given = zip(names, by_name(scale, names, argument, rest="sd"), strict=True)
-        return beside_others(
-            [
-                None if unit is None else as_unit(unit, f"{argument}[{name!r}]")
-                for name, unit in given
-            ]
-        )
-    units: Scale | None = as_scale(scale, len(names), argument)
-    return beside_others(units) if isinstance(units, tuple) else [units] * len(names)
-
-
 def beside_gaps(units: Sequence[Any], gaps: Sequence[int], deviations: np.ndarray) -> list[Any]:
     """Return units that give missing-value indicators as much weight as their features.
 

@@ -176,7 +176,7 @@ def test_integers_that_are_equal_as_floats_are_refused_and_no_others():
 def two_samples(X, Y, nan_policy, **labels):
     """(X, Y, names of the columns, whether values are missing)."""
     read = read_samples((X, Y), XY, nan_policy, **labels)
-    return (*read.values, read.observed[0].columns, read.missing)
+    return (*read.values, read.all_rows[0].columns, read.missing)
 
 
 def paired_samples(X, Y, nan_policy, **labels):

@@ -18,10 +18,11 @@ from shrinktest.conditional.regressions import (
     squared,
     standardized,
 )
+from shrinktest.data.variable import Variable
 from shrinktest.equal_distributions import TwoEqualDistributions
 from shrinktest.estimators import MeanEstimator
 from shrinktest.fitted import EffectOptions, TestContext
-from shrinktest.hypothesis import Hypothesis, Variable
+from shrinktest.hypothesis import Hypothesis
 from shrinktest.independent_variables import Independence
 from shrinktest.kernels import Gaussian
 from shrinktest.notes import note

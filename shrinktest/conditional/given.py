@@ -22,13 +22,15 @@ from shrinktest.conditional.conditional_independence import (
 )
 from shrinktest.conditional.model_x import by_model
 from shrinktest.conditional.regressions import Regressions, neighborhoods, standardized
+from shrinktest.data.all_rows import AllRows, checked_types
 from shrinktest.data.column import DROP, Column, Table, read_column, recoded
 from shrinktest.data.encoding import Encoding
-from shrinktest.data.observed import UNASKED, Observed, checked_types
+from shrinktest.data.kept_rows import KeptRows
 from shrinktest.data.read import XY, read_samples, read_variables
-from shrinktest.data.samples import Samples, Variables
+from shrinktest.data.scale import AUTO, ScaleOption
 from shrinktest.data.tables import check_same_index, is_table, names_for, names_in
-from shrinktest.hypothesis import Variable, repeated_column_notes, variables_of
+from shrinktest.data.variable import Variable
+from shrinktest.hypothesis import repeated_column_notes
 from shrinktest.notes import has_code, note
 from shrinktest.permutations.design import PermutationDesign
 from shrinktest.results.info import BY_PROPENSITY
@@ -57,7 +59,7 @@ def read_given(
     nan_policy: str = "raise",
     block_length: Any = None,
     own: Any = None,
-    scale: Any = UNASKED,
+    scale: Any = AUTO,
     transform: Any = None,
     kernels: Sequence[Any],
     **options: Any,
@@ -69,15 +71,15 @@ def read_given(
     _refuse_designs("given", block_length=block_length, permutations=own)
     read = read_three(X, Y, given, nan_policy, scale=scale, transform=transform, **options)
     z = read.values[2]
-    pair = zip(variables_of(read, GIVEN, scale)[:2], kernels, strict=True)
+    pair = zip(read.variables[:2], kernels, strict=True)
     variables = tuple(variable.compared_by(kernel) for variable, kernel in pair)
     test = ConditionalIndependence(
         variables=variables,
-        sizes=(len(z),),
+        sizes=read.sizes,
         missing=read.missing,
         restriction=read.restriction,
         remarks=(*read.notes, *repeated_column_notes(variables)),
-        called=read.labels[:2],
+        called=read.called[:2],
     )
     if x_given_z is not None:
         transformed = transform[0] if isinstance(transform, list) else transform
@@ -109,7 +111,7 @@ def read_three(
     scale: Any,
     transform: Any = None,
     **options: Any,
-) -> Variables:
+) -> KeptRows:
     """Read X, Y and the given variables.
 
     ``others`` is the word by which users give all columns but two.
@@ -121,17 +123,19 @@ def read_three(
             f"scale has {len(both)} entries, transform {len(pair)}; with given= both have one for "
             "X and Y"
         )
+    units = ScaleOption.of(scale)
+    shared = units.automatic or units.named is not None
     read = read_variables(
         (X, Y, with_labels(given, "given")),
         GIVEN,
         nan_policy,
         labels=("given",),
-        scale=scale if hasattr(scale, "keys") else [*both, UNASKED],
+        scale=scale if shared else [*both, AUTO],
         transform=None if transform is None else [*pair, None],
         **options,
     )
     if not others:
-        _refuse_tested(read.observed[:2], read.observed[2], "given")
+        _refuse_tested(read.all_rows[:2], read.all_rows[2], "given")
     _refuse_indicated(read.encodings[2], read.values[2], f"given={others!r}" if others else "given")
     return read
 
@@ -168,7 +172,7 @@ def read_covariates(
     paired: Any = False,
     block_length: Any = None,
     own: Any = None,
-    scale: Any = UNASKED,
+    scale: Any = AUTO,
     column_types: Any = None,
     called: tuple[str | None, ...] = (),
     kernel: Any,
@@ -190,11 +194,11 @@ def read_covariates(
     tables = [with_labels(table, name) for table, name in zip(covariates, names_of_z, strict=True)]
     types, types_of_z = _types_apart((X, Y), tables, column_types)
     given = read_samples(
-        tables, names_of_z, nan_policy, scale=UNASKED, labels=True, column_types=types_of_z or None
+        tables, names_of_z, nan_policy, scale=AUTO, labels=True, column_types=types_of_z or None
     )
     if propensity is None:  # known chances hold for rows without covariates, too
         for name, values in zip(names_of_z, given.values, strict=True):
-            _refuse_indicated(given.encoding, values, name)
+            _refuse_indicated(given.encodings[0], values, name)
     read = read_samples(
         (X, Y),
         names,
@@ -204,11 +208,11 @@ def read_covariates(
         column_types=types or None,
         **options,
     )
-    _refuse_tested(read.observed, given.observed[0], "covariates")
-    test = TwoGivenCovariates._of(read, " and ".join(names), scale, called=called)
+    _refuse_tested(read.all_rows, given.all_rows[0], "covariates")
+    test = TwoGivenCovariates._of(read, called=called)
     variable, unit_notes = test.variables[0].compared_by(kernel).in_units()
     about_z = tuple(text for text in given.notes if has_code(text, *_ABOUT_ROWS))
-    method = _covariate_method(covariate_method, propensity, given.encoding)
+    method = _covariate_method(covariate_method, propensity, given.encodings[0])
     test = replace(
         test,
         variables=(variable,),
@@ -216,7 +220,7 @@ def read_covariates(
         method=method,
     )
     retained = np.concatenate(read.kept)
-    z = np.vstack(given.values)[retained[np.concatenate(given.kept)]]
+    z = given.variables[0].points[retained[np.concatenate(given.kept)]]
     if method == "strata":
         return _by_strata(test, z)
     if method == "residuals":
@@ -255,7 +259,7 @@ def _types_apart(
     return types, types_of_z
 
 
-def _complete_rows(given: Samples) -> tuple[np.ndarray, ...]:
+def _complete_rows(given: KeptRows) -> tuple[np.ndarray, ...]:
     """Return which rows of both samples have complete covariates."""
     if not given.missing:
         return given.kept
@@ -371,7 +375,7 @@ def _types_of(tables: Sequence[Any], column_types: Any) -> dict[str, str]:
 
 
 def null_given(
-    Y: Any, given: Any, tested: Sequence[Observed]
+    Y: Any, given: Any, tested: Sequence[AllRows]
 ) -> tuple[np.ndarray | None, PermutationDesign]:
     """Return the prediction of Y (n, q) by the given variables, and the permutation design.
 
@@ -381,9 +385,9 @@ def null_given(
     neighborhoods.
     """
     read = read_variables(
-        (Y, with_labels(given, "given")), GIVEN[1:], "raise", scale=[None, UNASKED], labels=GIVEN
+        (Y, with_labels(given, "given")), GIVEN[1:], "raise", scale=[None, AUTO], labels=GIVEN
     )
-    _refuse_tested(tested, read.observed[1], "given")
+    _refuse_tested(tested, read.all_rows[1], "given")
     z = read.values[1]
     if _all_labels(read.encodings[1]):
         codes = codes_of(z)
@@ -451,7 +455,7 @@ def _all_labels(encoding: Encoding | None) -> bool:
     )
 
 
-def _refuse_tested(tested: Sequence[Observed], given: Observed, argument: str) -> None:
+def _refuse_tested(tested: Sequence[AllRows], given: AllRows, argument: str) -> None:
     """Raise ValueError if a column of what is given has the values of a column that is tested."""
     values = {_digest(column) for data in tested for column in data.as_columns()} - {None}
     for place, column in enumerate(given.as_columns()):

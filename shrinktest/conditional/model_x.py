@@ -11,16 +11,16 @@ import numpy as np
 
 from shrinktest._check import check_signature, complete_points, real_values, tensors_to_numpy
 from shrinktest.conditional.conditional_independence import ConditionalIndependence, distilled
-from shrinktest.data.samples import Variables
+from shrinktest.data.kept_rows import KeptRows
 from shrinktest.data.tables import is_table, taken
+from shrinktest.data.variable import Variable
 from shrinktest.estimators import MeanEstimator
-from shrinktest.hypothesis import Variable
 from shrinktest.permutations.base import Permutations
 from shrinktest.permutations.schemes import Copies
 from shrinktest.statistics.copies import copies_statistic
 from shrinktest.statistics.kernel_cache import KernelCache
 from shrinktest.statistics.statistic import Computation, Form, Prepared, margins
-from shrinktest.units import as_scale, scale_each
+from shrinktest.units import as_scale
 
 _REFERENCE = 50  # copies of X whose mean stands for the mean of X given Z
 _AMONG = 8  # copies whose rows cover the rows of the others as a rule
@@ -87,7 +87,7 @@ class ModeledCopies(ConditionalIndependence):
 
 
 def by_model(
-    X: Any, given: Any, draw: Any, read: Variables, test: ConditionalIndependence
+    X: Any, given: Any, draw: Any, read: KeptRows, test: ConditionalIndependence
 ) -> ConditionalIndependence:
     """Return the test by a function that draws X given Z."""
     if not callable(draw) or isinstance(draw, type):
@@ -119,25 +119,22 @@ def by_model(
     )
 
 
-def _numbers(X: Any, read: Variables) -> tuple[np.ndarray, Any]:
+def _numbers(X: Any, read: KeptRows) -> tuple[np.ndarray, Any]:
     """Return X in its own units, which a model knows, and the units in which kernels compare it."""
     x = read.values[0]
     encoding = read.encodings[0]
     if encoding is None:
-        return x, read.scales[0]
+        return x, read.variables[0].scale
     values = complete_points(taken(X, np.flatnonzero(read.kept[0])), "X").values
     if values.shape != x.shape:
         raise ValueError(
             f"x_given_z= is a model of X, of which only {list(encoding.names)} is tested"
         )
-    units = [
-        1.0 if unit is None else unit
-        for unit in scale_each(encoding.scale, encoding.names, "scale")
-    ]
+    units = [1.0 if unit is None else unit for unit in encoding.scale.of_columns(encoding.names)]
     return values, None if set(units) == {1.0} else as_scale(units, len(units))
 
 
-def _as_given(given: Any, read: Variables) -> Any:
+def _as_given(given: Any, read: KeptRows) -> Any:
     """Return the rows of Z that are kept: of tables a table, of arrays an array (n, d)."""
     rows = np.flatnonzero(read.kept[2])
     if is_table(given):

@@ -9,9 +9,11 @@ import numpy as np
 
 from shrinktest._check import Array
 from shrinktest._rounding import merged
+from shrinktest.data.all_rows import AllRows
+from shrinktest.data.kept_rows import KeptRows
 from shrinktest.data.labels import note_on_labels
-from shrinktest.data.observed import Observed, is_unasked
-from shrinktest.data.samples import Samples, Variables
+from shrinktest.data.scale import is_automatic
+from shrinktest.data.variable import Variable
 from shrinktest.permutations.design import PermutationDesign
 
 
@@ -25,7 +27,7 @@ def plain_arrays(
     if len(given) < 2 or not isinstance(nan_policy, str) or nan_policy != "raise":
         return None
     for name, value in options.items():
-        if value is not None and not (name == "scale" and is_unasked(value)):
+        if value is not None and not (name == "scale" and is_automatic(value)):
             return None
     arrays = []
     for array in given:
@@ -36,39 +38,33 @@ def plain_arrays(
     return arrays
 
 
-def samples_of(arrays: Sequence[Array], names: Sequence[str]) -> Samples:
-    """Return plain arrays (n_i, d) as samples."""
+def samples_of(arrays: Sequence[Array], names: Sequence[str], scale: Any) -> KeptRows:
+    """Return plain arrays (n_i, d) as samples, in the units that are ``scale``."""
     sizes = tuple(map(len, arrays))
     points = merged(np.concatenate(arrays))
-    values = np.split(points, np.cumsum(sizes)[:-1])
-    return Samples(
-        values=tuple(values),
-        missing=False,
-        restriction=PermutationDesign(),
-        notes=note_on_labels([part[:, 0] for part in values], names)
-        if points.shape[1] == 1
-        else (),
-        kept=tuple(np.ones(size, dtype=bool) for size in sizes),
-        observed=(Observed(tuple(names), sizes, points),),
-    )
+    variable = Variable(points, " and ".join(names), units_chosen=not is_automatic(scale))
+    kept = tuple(np.ones(size, dtype=bool) for size in sizes)
+    rows = AllRows(tuple(names), sizes, points)
+    notes: tuple[str, ...] = ()
+    if points.shape[1] == 1:
+        notes = note_on_labels(np.split(points[:, 0], np.cumsum(sizes)[:-1]), names)
+    return KeptRows((variable,), sizes, False, PermutationDesign(), kept, (rows,), notes)
 
 
-def variables_of(arrays: Sequence[Array], names: Sequence[str]) -> Variables:
-    """Return plain arrays (n, d_v) as variables."""
+def variables_of(arrays: Sequence[Array], names: Sequence[str], scale: Any) -> KeptRows:
+    """Return plain arrays (n, d_v) as variables, in the units that are ``scale``."""
     size = len(arrays[0])
-    nothing: tuple[None, ...] = (None,) * len(arrays)
-    values = tuple(merged(array.copy()) for array in arrays)
-    return Variables(
-        values=values,
+    chosen = not is_automatic(scale)
+    variables = [
+        Variable(merged(array.copy()), name, units_chosen=chosen)
+        for array, name in zip(arrays, names, strict=True)
+    ]
+    return KeptRows(
+        variables=tuple(variables),
+        sizes=(size,),
         missing=False,
         restriction=PermutationDesign(),
-        scales=nothing,
-        encodings=nothing,
-        labels=nothing,
         kept=(np.ones(size, dtype=bool),) * len(arrays),
-        observed=tuple(
-            Observed((name,), (size,), points) for name, points in zip(names, values, strict=True)
-        ),
-        gaps=tuple(np.zeros((0, points.shape[1]), dtype=bool) for points in values),
-        left_out=({},) * len(arrays),
+        all_rows=tuple(AllRows((each.name,), (size,), each.points) for each in variables),
+        called=(None,) * len(arrays),
     )

@@ -12,6 +12,7 @@ import numpy as np
 
 from shrinktest._check import Array, as_points, counted, listed
 from shrinktest.data.column import WORDS, Column, Table, recoded
+from shrinktest.data.scale import ScaleOption
 from shrinktest.data.summary import ColumnSummary, as_common
 from shrinktest.data.tables import is_table, read_table, table_of
 from shrinktest.data.untestable import Untestable
@@ -25,7 +26,6 @@ from shrinktest.units import (
     constant_columns,
     deviations,
     entries_by_name,
-    scale_each,
 )
 
 _APART = 2.0**-0.5  # unit of an indicator of missing values: 0 and 1 are the square root of 2 apart
@@ -157,7 +157,7 @@ class Encoding:
 
     codes: tuple[Code, ...]
     units: Units = field(repr=False)  # of the features
-    scale: Any = None  # as the user gave it
+    scale: ScaleOption  # as the user gave it
     named: bool = True  # False if the names of columns are only their numbers
     constant: tuple[str, ...] = ()  # columns with one value only
 
@@ -178,14 +178,12 @@ class Encoding:
             Code.of(reduce(ColumnSummary.merge, samples), indicate=indicate) for samples in columns
         )
         width = sum(len(code.features) for code in codes)
-        return cls(codes, Units((1.0,) * width, np.empty((0, width))), scale, named)
+        return cls(codes, Units((1.0,) * width, np.empty((0, width))), ScaleOption.of(scale), named)
 
-    def fitted(
-        self, table: Table, *, argument: str = "scale", whose: str = ""
-    ) -> tuple[Encoding, Array]:
+    def fitted(self, table: Table, *, whose: str = "") -> tuple[Encoding, Array]:
         """Find medians and units on all tested rows, and return these rows as numbers.
 
-        Messages call the scale ``argument``, and the table ``whose``.
+        Messages call the table ``whose``.
         """
         raw = self.raw(table)
         codes = list(self.codes)
@@ -196,7 +194,7 @@ class Encoding:
                 codes[i], raw[gaps, group.start] = replace(codes[i], fill=fill), fill
         missing = np.isnan(raw).any(axis=1)
         complete = raw[~missing] if missing.any() else raw
-        entries = list(self.entries(self.scale, argument))
+        entries = list(self.entries(self.scale))
         filled = gaps_of(codes)
         if any(not isinstance(entries[j], str) for j in filled):
             entries = beside_gaps(
@@ -306,9 +304,9 @@ class Encoding:
         """Return the numbers of a table with these columns, in their order, shape (n, features)."""
         return np.ascontiguousarray(self.units.moved(self.raw(table)))
 
-    def entries(self, scale: Any, argument: str = "scale") -> tuple[Any, ...]:
+    def entries(self, scale: ScaleOption) -> tuple[Any, ...]:
         """Return the unit of every feature, a name or a number, for a ``scale`` of the columns."""
-        each = scale_each(scale, self.names, argument)
+        each = scale.of_columns(self.names)
         return tuple(
             unit for code, entry in zip(self.codes, each, strict=True) for unit in code.units(entry)
         )

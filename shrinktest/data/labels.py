@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shrinktest._check import Array, listed, loaded_pandas
+from shrinktest.data.all_rows import checked_types
 from shrinktest.data.column import DROP, Table, in_microseconds
-from shrinktest.data.observed import checked_types
+from shrinktest.data.scale import ScaleOption
 from shrinktest.data.summary import FEW
 from shrinktest.data.tables import check_same_index, columns_at, is_table, names_in
 from shrinktest.data.texts import number_level, text_level
@@ -188,17 +189,17 @@ def _call(levels: Array, labels: str, data: str) -> str:
 
 
 def columns_of_labels(
-    given: Mapping[str, Any], tables: Sequence[Any], column_types: Any, scale: Any
+    given: Mapping[str, Any], tables: Sequence[Any], column_types: Any, scale: ScaleOption
 ) -> tuple[Any, tuple[str, ...]]:
     """Return how to read tables without the label columns of their rows, with notes on these.
 
-    ``given`` has for "blocks" and "groups" labels for every table, or None; ``column_types`` and
-    ``scale`` are as users give them.  Columns with a type are read, and units for each column are
+    ``given`` has for "blocks" and "groups" labels for every table, or None; ``column_types`` is
+    as users give it.  Columns with a type are read, and units for each column are
     for all of them.
     """
     types = checked_types(column_types)
     notes = []
-    if not (scale is None or isinstance(scale, str)):
+    if not scale.single:
         return types, ()
     for argument, labels in given.items():
         if not isinstance(labels, tuple | list) or len(labels) != len(tables):

@@ -12,8 +12,17 @@ from typing import Any
 import numpy as np
 
 from shrinktest._check import NAN_POLICIES, Columns, choice, counted, flag
+from shrinktest.data.all_rows import (
+    AllRows,
+    Rows,
+    at_least_two_rows,
+    check_column_types,
+    checked_types,
+    read_rows,
+)
 from shrinktest.data.arrays import plain_arrays, samples_of, variables_of
 from shrinktest.data.column import DROP
+from shrinktest.data.kept_rows import KeptRows
 from shrinktest.data.labels import (
     as_labels,
     columns_of_labels,
@@ -23,20 +32,11 @@ from shrinktest.data.labels import (
     patterns_kept,
     pooled_labels,
 )
-from shrinktest.data.observed import (
-    Observed,
-    Rows,
-    at_least_two_rows,
-    check_column_types,
-    checked_types,
-    observed,
-)
-from shrinktest.data.samples import Samples, Variables
+from shrinktest.data.scale import ScaleOption
 from shrinktest.data.tables import check_same_index, label_of
 from shrinktest.notes import note
 from shrinktest.permutations.design import PermutationDesign, design_of
 from shrinktest.permutations.serial_correlation import OrderedRows, moved_in_time
-from shrinktest.units import entries_by_name
 
 #: What messages call two samples, or two variables.
 XY = ("X", "Y")
@@ -46,13 +46,18 @@ XY = ("X", "Y")
 class ReadOptions:
     """Arguments of tests about columns and labels of rows, as users give them."""
 
-    scale: Any = None
+    scale: ScaleOption
     column_types: Any = None
     transform: Any = None  # done to all rows before, without their labels
     blocks: Any = None
     groups: Any = None
 
-    def observe(
+    @classmethod
+    def of(cls, *, scale: Any = None, **options: Any) -> ReadOptions:
+        """Read the arguments of a test."""
+        return cls(ScaleOption.of(scale), **options)
+
+    def read(
         self,
         tables: Sequence[Any],
         names: Sequence[str],
@@ -60,7 +65,7 @@ class ReadOptions:
         labels: Mapping[str, Any],
         *,
         apart: bool,
-    ) -> tuple[Observed, tuple[str, ...]]:
+    ) -> tuple[AllRows, tuple[str, ...]]:
         """Read tables without the ``labels`` columns of their rows.
 
         Return also notes on these.
@@ -72,7 +77,7 @@ class ReadOptions:
         notes: tuple[str, ...] = ()
         if self.transform is None and not apart:
             types, notes = columns_of_labels(labels, tables, types, self.scale)
-        return observed(tables, names, nan_policy, types, self.transform, labels=apart), notes
+        return read_rows(tables, names, nan_policy, types, self.transform, labels=apart), notes
 
 
 # --- the two readers ------------------------------------------------------------------------------
@@ -88,7 +93,7 @@ def read_samples(
     labels: bool = False,
     same_units: bool = True,
     **options: Any,
-) -> Samples:
+) -> KeptRows:
     """Numbers and restriction of samples of the same variables.
 
     Columns of tables are matched by name, in the order of the first.  Messages call the samples
@@ -108,12 +113,12 @@ def read_samples(
     if paired is False and covariates is None and not labels:
         arrays = plain_arrays(samples, nan_policy, options)
         if arrays is not None and len({array.shape[1] for array in arrays}) == 1:
-            return samples_of(arrays, names)
+            return samples_of(arrays, names, options.get("scale"))
     flag(paired, "paired")
-    how = ReadOptions(**options)
+    how = ReadOptions.of(**options)
     labels_of_rows = _labels_of_rows(how, names, paired)
     _check_number(samples, "samples", nan_policy)
-    data, notes = how.observe(samples, names, nan_policy, labels_of_rows, apart=labels)
+    data, notes = how.read(samples, names, nan_policy, labels_of_rows, apart=labels)
     check_column_types(how.column_types, [data])
     complete = data.complete(nan_policy, given=labels)
     omit = nan_policy == "omit"
@@ -125,11 +130,8 @@ def read_samples(
         else _rows_kept(data, names, complete, omit)
     )
     pooled = np.concatenate(keep)
-    taken = data.taken(pooled, how.scale, "scale", indicate=nan_policy == "indicator")
-    sizes = [int(rows.sum()) for rows in keep]
-    values = tuple(
-        np.ascontiguousarray(part) for part in np.split(taken.values, np.cumsum(sizes)[:-1])
-    )
+    variable, unit_notes = data.taken(pooled, how.scale, indicate=nan_policy == "indicator")
+    sizes = tuple(int(rows.sum()) for rows in keep)
     restriction = PermutationDesign(paired=bool(paired))
     if how.blocks is not None or how.groups is not None:
         codes = [
@@ -139,23 +141,20 @@ def read_samples(
         restriction = design_of(
             codes[0], codes[1], np.repeat(np.arange(len(sizes)), sizes), "more than one sample"
         )
-    notes = (*notes, *data.omitted(keep), *taken.notes)
+    notes = (*notes, *data.omitted(keep), *unit_notes)
     if paired or (same_units and not restriction and covariates is None):
         notes += data.units(paired=bool(paired))
     columns = data.as_columns()
     if not labels and len(columns) == 1 and columns[0].kind == "number":
         notes += note_on_labels(np.split(columns[0].values, np.cumsum(data.sizes)[:-1]), names)
-    return Samples(
-        values=values,
+    return KeptRows(
+        variables=(replace(variable, name=" and ".join(names)),),
+        sizes=sizes,
         missing=not omit and not all(rows.all() for rows in complete),
         restriction=restriction,
-        scale=taken.scale,
-        encoding=taken.encoding,
-        notes=notes,
         kept=tuple(keep),
-        left_out=data.left_out,
-        observed=(data,),
-        omits_values=data.omits_values(keep, together=bool(paired)),
+        all_rows=(data,),
+        notes=notes,
     )
 
 
@@ -188,7 +187,7 @@ def _with_covariates(
 
 
 def _rows_kept(
-    data: Observed, names: Sequence[str], complete: Sequence[Rows], omit: bool
+    data: AllRows, names: Sequence[str], complete: Sequence[Rows], omit: bool
 ) -> list[Rows]:
     """Return which rows of every sample are kept; raise ValueError if these are too few."""
     keep = list(complete) if omit else [np.ones(size, dtype=bool) for size in data.sizes]
@@ -198,7 +197,7 @@ def _rows_kept(
 
 
 def _pairs_kept(
-    data: Observed,
+    data: AllRows,
     samples: Sequence[Any],
     names: Sequence[str],
     complete: Sequence[Rows],
@@ -242,7 +241,7 @@ def read_variables(
     labels: Sequence[str] = (),
     dropped: Mapping[str, Collection[str]] = {},
     **options: Any,
-) -> Variables:
+) -> KeptRows:
     """Numbers and restriction of variables observed together.
 
     There are as many rows in each.  Messages call the variables ``names``.  By ``nan_policy``
@@ -260,10 +259,10 @@ def read_variables(
     if block_length is None and not labels and not dropped:
         arrays = plain_arrays(variables, nan_policy, options)
         if arrays is not None and len({len(array) for array in arrays}) == 1:
-            return variables_of(arrays, names)
-    how = ReadOptions(**options)
+            return variables_of(arrays, names, options.get("scale"))
+    how = ReadOptions.of(**options)
     _check_number(variables, "variables", nan_policy)
-    data, notes = _observed_each(variables, names, nan_policy, how, labels, dropped)
+    data, notes = _read_each(variables, names, nan_policy, how, labels, dropped)
     check_column_types(how.column_types, data)
     every = " and ".join(names) if len(names) == 2 else "every variable"
     size = data[0].sizes[0]
@@ -279,60 +278,57 @@ def read_variables(
     gaps = {name: missing for entry in data for name, missing in entry.missing_in(0).items()}
     at_least_two_rows(every, keep, gaps if omit else None)
     taken = [
-        rows.taken(keep, *unit, indicate=nan_policy == "indicator")
-        for rows, unit in zip(
-            data, scales_of(how.scale, [entry.columns for entry in data], names), strict=True
+        rows.taken(keep, scale, indicate=nan_policy == "indicator")
+        for rows, scale in zip(
+            data, how.scale.of_variables([entry.columns for entry in data]), strict=True
         )
     ]
     notes += (
         *_omitted_together(variables, data, keep),
-        *(text for entry in taken for text in entry.notes),
+        *(text for _, texts in taken for text in texts),
     )
     restriction = _design(variables[0], names[0], every, how, keep)
     if block_length is not None:
-        in_order = [OrderedRows.of([entry.values], entry.encoding) for entry in taken]
+        in_order = [OrderedRows.of([entry.points], entry.encoding) for entry, _ in taken]
         restriction = moved_in_time(block_length, in_order, restriction, keep)
-    return Variables(
-        values=tuple(entry.values for entry in taken),
+    chosen = not how.scale.automatic
+    return KeptRows(
+        variables=tuple(
+            replace(entry, name=name, units_chosen=chosen)
+            for (entry, _), name in zip(taken, names, strict=True)
+        ),
+        sizes=(int(keep.sum()),),
         missing=not omit and not bool(complete.all()),
         restriction=restriction,
-        scales=tuple(entry.scale for entry in taken),
-        encodings=tuple(entry.encoding for entry in taken),
-        labels=tuple(
+        kept=(keep,) * len(data),
+        all_rows=tuple(data),
+        notes=tuple(dict.fromkeys(notes)),
+        called=tuple(
             _label(variable, entry.columns) for variable, entry in zip(variables, data, strict=True)
         ),
-        notes=tuple(dict.fromkeys(notes)),
-        kept=(keep,) * len(data),
-        observed=tuple(data),
-        gaps=tuple(entry.missing()[~keep] for entry in data),
-        left_out=tuple(entry.left_out for entry in data),
     )
 
 
-def _observed_each(
+def _read_each(
     variables: Sequence[Any],
     names: Sequence[str],
     nan_policy: str,
     how: ReadOptions,
     labels: Sequence[str],
     dropped: Mapping[str, Collection[str]],
-) -> tuple[list[Observed], tuple[str, ...]]:
+) -> tuple[list[AllRows], tuple[str, ...]]:
     """Read every variable with its own units and transform; return also notes on labels of rows."""
     transforms = _one_each(how.transform, names, "transform")
-    scale = how.scale
-    one_each = isinstance(scale, list | tuple) and len(scale) == len(variables)
-    units = scale if one_each else [scale] * len(variables)
+    scales = how.scale.entries(len(variables))
     labels_of_rows = {"blocks": [how.blocks], "groups": [how.groups]}
-    data: list[Observed] = []
+    data: list[AllRows] = []
     notes: tuple[str, ...] = ()
-    for variable, name, change, unit in zip(variables, names, transforms, units, strict=True):
+    for variable, name, change, scale in zip(variables, names, transforms, scales, strict=True):
         types = how.column_types
         if dropped.get(name):
             types = {**checked_types(types), **dict.fromkeys(dropped[name], DROP)}
-        own = replace(how, transform=change, scale=unit, column_types=types)
-        entry, more = own.observe(
-            [variable], [name], nan_policy, labels_of_rows, apart=name in labels
-        )
+        own = replace(how, transform=change, scale=scale, column_types=types)
+        entry, more = own.read([variable], [name], nan_policy, labels_of_rows, apart=name in labels)
         data.append(entry)
         notes += more
     return data, notes
@@ -341,7 +337,7 @@ def _observed_each(
 def _complete_together(
     variables: Sequence[Any],
     names: Sequence[str],
-    data: Sequence[Observed],
+    data: Sequence[AllRows],
     nan_policy: str,
     labels: Sequence[str],
 ) -> Rows:
@@ -372,9 +368,7 @@ def _design(first: Any, name: str, every: str, how: ReadOptions, keep: Rows) -> 
     return replace(design_of(codes[0], codes[1]), places=places)
 
 
-def _omitted_together(
-    given: Sequence[Any], read: Sequence[Observed], keep: Rows
-) -> tuple[str, ...]:
+def _omitted_together(given: Sequence[Any], read: Sequence[AllRows], keep: Rows) -> tuple[str, ...]:
     """Return notes on rows of variables that were left out, and for which columns.
 
     A table that is ``given`` for several variables is spoken of once.
@@ -387,38 +381,6 @@ def _omitted_together(
     why = " and ".join(f"{holes} of {entry.names[0]}" for entry in once if (holes := entry.holes()))
     rows = f"{int((~keep).sum())} of {counted(len(keep), 'row')}"
     return (note("missing-left-out", rows=rows, where=f"; missing in {why}"),)
-
-
-def scales_of(
-    scale: Any, columns: Sequence[Columns], names: Sequence[str]
-) -> list[tuple[Any, str]]:
-    """Return the units of every variable, and its names in messages.
-
-    Both are one for all, or a list with one for each.
-    """
-    if scale is None or isinstance(scale, str):
-        return [(scale, "scale")] * len(names)
-    units = entries_by_name(scale)
-    if units is not None:
-        known = [name for entry in columns for name in entry or ()]
-        if not known:
-            raise ValueError(
-                "scale gives units by names of columns, which arrays do not have; give a list of "
-                "them"
-            )
-        for key in units:
-            choice(key, known, "a column in scale")
-        each = [
-            {key: unit for key, unit in units.items() if key in (entry or ())} for entry in columns
-        ]
-        return [(own if entry else None, "scale") for entry, own in zip(columns, each, strict=True)]
-    one_each = isinstance(scale, list | tuple) and len(scale) == len(names)
-    if not one_each or any(isinstance(unit, int | float) for unit in scale):
-        raise ValueError(
-            f"scale must be one name, or a list with one entry for each of {len(names)} variables; "
-            f"got {scale!r}"
-        )
-    return [(entry, f"scale[{v}]") for v, entry in enumerate(scale)]
 
 
 # --- what messages call them, and what must fit together ------------------------------------------

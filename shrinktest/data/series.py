@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from shrinktest._check import Array, counted, listed, loaded_pandas
+from shrinktest._check import counted, listed, loaded_pandas
+from shrinktest.data.all_rows import AllRows, Rows, at_least_two_rows, check_column_types, read_rows
 from shrinktest.data.column import Column, Table
-from shrinktest.data.encoding import Encoding
 from shrinktest.data.labels import as_labels, columns_of_labels, label_codes
-from shrinktest.data.observed import Observed, Rows, at_least_two_rows, check_column_types, observed
 from shrinktest.data.read import check_nan_policy
+from shrinktest.data.scale import ScaleOption
 from shrinktest.data.tables import check_same_index, names_for, transformed
+from shrinktest.data.variable import Variable
 from shrinktest.notes import note
 from shrinktest.permutations.design import PermutationDesign
-from shrinktest.permutations.serial_correlation import OrderedRows, moved_in_time
-from shrinktest.units import Scale, constant_columns, entries_by_name
+from shrinktest.permutations.serial_correlation import moved_in_time
+from shrinktest.units import constant_columns
 
 _EVEN = 1e-6  # relative difference of steps of one size
 MIN_MOVES = 8  # steps in one direction that are not chance
@@ -29,13 +30,9 @@ FEWEST = 4  # rows of which the spread over all orders has a formula
 class Series:
     """Rows in order of time, as numbers."""
 
-    values: Array  # (n, d)
+    variable: Variable
     missing: bool  # whether values are missing, under nan_policy="propagate" only
     restriction: PermutationDesign  # which orders of the rows are allowed
-    # as for samples
-    scale: Scale | None
-    encoding: Encoding | None
-    name: str  # what messages call it
     times: tuple[Any, ...]  # when the rows were observed, where that is known
     notes: tuple[str, ...]  # what was left out, and by what units
 
@@ -53,36 +50,34 @@ def read_series(
 ) -> Series:
     """Read a series as users give it; raise TypeError or ValueError if it cannot be tested."""
     check_nan_policy(nan_policy)
+    units = ScaleOption.of(scale)
     labels = {} if blocks is None or transform is not None else {"blocks": [blocks]}
-    types, label_notes = columns_of_labels(labels, [X], column_types, scale)
+    types, label_notes = columns_of_labels(labels, [X], column_types, units)
     (name,) = names_for([X], ["X"])
     rows = X if transform is None else transformed([X], transform, [name])[0]
     read = [rows], [name if transform is None else f"{name} after transform"], nan_policy
-    data = observed(*read, types, as_given=transform is None)
+    data = read_rows(*read, types, as_given=transform is None)
     check_column_types(column_types, [data])
-    by_column = entries_by_name(scale)
-    in_scale = set(by_column or ())
+    in_scale = set(units.named or ())
     if counters := in_scale & {*data.left_out} - {column.name for column in data.identifiers}:
-        data = observed(*read, {**types, **dict.fromkeys(counters, "number")})
-    by_place = scale is not None and not isinstance(scale, str) and by_column is None
+        data = read_rows(*read, {**types, **dict.fromkeys(counters, "number")})
     telling: dict[str, str] = {}
-    if data.table is not None and not by_place:
+    if data.table is not None and not units.by_place:
         telling = _columns_of_time(data.table, data.names[0], {*types, *in_scale})
         data = data.without(telling) if telling else data
     complete = data.complete(nan_policy)[0]
     keep = _rows_kept(data, complete, nan_policy)
-    taken = data.taken(keep, scale, "scale", indicate=nan_policy == "indicator")
+    variable, unit_notes = data.taken(keep, units, indicate=nan_policy == "indicator")
     restriction = PermutationDesign()
     if blocks is not None:
         check_same_index(X, blocks, name, "blocks")
         entries = as_labels(blocks, "blocks", data.sizes[0], name)
         restriction = PermutationDesign(label_codes(entries, "blocks", keep))
-    values = np.ascontiguousarray(taken.values)
     if block_length is not None:
-        in_order = OrderedRows.of([values], taken.encoding)
+        in_order = variable.rows_of()
         restriction = moved_in_time(block_length, [in_order], restriction, keep)
     times_kept = _times_kept(times, X, keep)
-    if telling and constant_columns(values).all():
+    if telling and constant_columns(variable.points).all():
         raise ValueError(
             f"{name} changes only in {listed(telling)}, which tell the time; nothing is left to "
             "test"
@@ -90,24 +85,21 @@ def read_series(
     way = "times= gives rows names that stay" if times_kept else "times stay with their rows"
     rows_left = () if keep.all() else (note("rows-left", way=way),)
     return Series(
-        values=values,
+        variable=replace(variable, name=name),
         missing=nan_policy != "omit" and not bool(complete.all()),
         restriction=restriction,
-        scale=taken.scale,
-        encoding=taken.encoding,
-        name=name,
         times=times_kept,
         notes=(
             *label_notes,
             *_notes_on_time(telling),
             *data.omitted([keep]),
             *rows_left,
-            *taken.notes,
+            *unit_notes,
         ),
     )
 
 
-def _rows_kept(data: Observed, complete: Rows, nan_policy: str) -> Rows:
+def _rows_kept(data: AllRows, complete: Rows, nan_policy: str) -> Rows:
     """Return which rows of a series are tested; raise ValueError if these are too few."""
     keep = complete if nan_policy == "omit" else np.ones(data.sizes[0], dtype=bool)
     if not keep.all():

@@ -6,8 +6,8 @@ from collections.abc import Collection
 
 import numpy as np
 
+from shrinktest.data.all_rows import AllRows
 from shrinktest.data.column import Column
-from shrinktest.data.observed import Observed
 from shrinktest.data.summary import FEW
 
 #: Distance of the area under the ROC curve from one half if one sample comes after the other, a few
@@ -15,7 +15,7 @@ from shrinktest.data.summary import FEW
 _APART = 0.49
 
 
-def in_succession(pooled: Observed, typed: Collection[str], units: np.ndarray) -> tuple[str, ...]:
+def in_succession(pooled: AllRows, typed: Collection[str], units: np.ndarray) -> tuple[str, ...]:
     """Name dates and counters of which nearly all in one table come after those in the other.
 
     Columns in ``typed``, of which the user names the type, are not among them.  ``units`` (N,) are

@@ -16,13 +16,14 @@ from shrinktest._check import counted
 from shrinktest.data.on_disk.bins import Bins
 from shrinktest.data.on_disk.on_disk import OnDisk
 from shrinktest.data.on_disk.pairs import LENGTH, Blocks, Products
+from shrinktest.data.variable import Variable
 from shrinktest.effects.dependence import dependence_in_groups
 from shrinktest.effects.distance import NORMS, distance
 from shrinktest.effects.separability import Area
 from shrinktest.equal_distributions import EqualDistributions, TwoEqualDistributions
 from shrinktest.estimators import MeanEstimator
 from shrinktest.fitted import EffectOptions, FittedStatistic, TestContext
-from shrinktest.hypothesis import Hypothesis, Variable, resolve
+from shrinktest.hypothesis import Hypothesis, resolve
 from shrinktest.independent_variables import Independence
 from shrinktest.kernels import Kernel, Linear, Rescaled
 from shrinktest.kernels.bandwidths import reach_notes

@@ -13,7 +13,7 @@ from shrinktest._check import choice, count, counted
 from shrinktest._parallel import kernel_progress
 from shrinktest._random import as_rng, independent_rng
 from shrinktest.auto import collect, estimators_of, spares
-from shrinktest.data.observed import checked_types, is_unasked
+from shrinktest.data.all_rows import checked_types
 from shrinktest.data.on_disk.bins import Bins
 from shrinktest.data.on_disk.chunks import Store
 from shrinktest.data.on_disk.on_disk import OnDisk, Part, checked_units
@@ -21,11 +21,12 @@ from shrinktest.data.on_disk.pairs import LENGTH, Blocks, pairs_of, products_of
 from shrinktest.data.on_disk.rows import rows_of_samples
 from shrinktest.data.on_disk.sources import BINS, Batches, as_batches
 from shrinktest.data.on_disk.whole import read_whole
-from shrinktest.data.read import XY, scales_of
+from shrinktest.data.read import XY
+from shrinktest.data.scale import ScaleOption
 from shrinktest.data.untestable import without_untestable
+from shrinktest.data.variable import Variable
 from shrinktest.ensembles import Ensemble
 from shrinktest.estimators import MeanEstimator
-from shrinktest.hypothesis import Variable
 from shrinktest.kernel_spec import KernelSpec, is_auto, is_several
 from shrinktest.kernels import Gaussian, Kernel, as_kernel
 from shrinktest.kernels.inner import FeatureMap
@@ -71,6 +72,11 @@ class OnDiskTest:
     scale: Any
     nan_policy: str
     column_types: Any
+
+    @cached_property
+    def units(self) -> ScaleOption:
+        """Units of columns, as the user gives them."""
+        return ScaleOption.of(self.scale)
 
     @cached_property
     def generator(self) -> np.random.Generator:
@@ -182,7 +188,7 @@ class OnDiskTest:
         blocks = Blocks.drawn(source.survey.sizes[0], keys)
         each = zip(points, XY, source.units, source.encodings, scales, strict=True)
         variables = tuple(
-            Variable(rows, name, units, encoding, not is_unasked(scale))
+            Variable(rows, name, units, encoding, not scale.automatic)
             for rows, name, units, encoding, scale in each
         )
         hypothesis = PairsOnDisk(
@@ -254,8 +260,8 @@ class OnDiskTest:
                 "'omit' or 'indicator'"
             )
         checked_types(self.column_types)
-        if isinstance(self.scale, str):
-            checked_units(self.scale)
+        if self.units.single:
+            checked_units(self.units)
         estimators, kernels = self._statistics(test)
         for each in estimators:
             sums_suffice = (
@@ -282,7 +288,7 @@ class OnDiskTest:
         self,
         rows: Sequence[Any],
         parts: Sequence[Part],
-        scales: Sequence[Any],
+        scales: Sequence[ScaleOption],
         rank: int,
         keys: np.random.Generator,
     ) -> OnDisk:
@@ -308,15 +314,13 @@ class OnDiskTest:
 
     def _read_pairs(
         self, x: Batches, y: Batches, keys: np.random.Generator
-    ) -> tuple[OnDisk, list[Any]]:
+    ) -> tuple[OnDisk, list[ScaleOption]]:
         """Read pairs once; return also the units of both variables as users give them."""
         with kernel_progress(self.settings.progress):
             rows, parts = pairs_of(
                 x, y, XY, nan_policy=self.nan_policy, types=checked_types(self.column_types)
             )
-            scales = [
-                entry for entry, _ in scales_of(self.scale, [part.names for part in parts], XY)
-            ]
+            scales = self.units.of_variables([part.names for part in parts])
             source = self._read([rows], parts, scales, RANK_OF_PAIRS, keys)
         (size,) = source.survey.sizes
         if size < 2 * LENGTH:
@@ -341,12 +345,12 @@ class OnDiskTest:
         with kernel_progress(self.settings.progress):
             rows, columns = rows_of_samples(batches, names, self.nan_policy, checked_types(types))
             name = " and ".join(names) if kind is TwoBinned else "the samples"
-            source = self._read(rows, [Part(name, columns)], [self.scale], rank, keys)
+            source = self._read(rows, [Part(name, columns)], [self.units], rank, keys)
         seen = source.survey
         bins = Bins.drawn(source.survey.sizes, batches[0].bins, keys)
         points, (units,), (encoding,) = seen.pooled[0].rows, source.units, source.encodings
         return kind(
-            variables=(Variable(points, name, units, encoding, not is_unasked(self.scale)),),
+            variables=(Variable(points, name, units, encoding, not self.units.automatic),),
             sizes=bins.counts,
             remarks=source.notes,
             source=source,

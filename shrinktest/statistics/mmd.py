@@ -172,7 +172,7 @@ def _cost(estimator: MeanEstimator, gram: KernelFeatures, k: int) -> CostHint | 
     if gram.route == "tiles":
         return CostHint(seconds=0.0, whole=True)  # tiles have threads of their own
     if rank is None and n <= PLAIN:  # whose rows are drawn in step, best all at once
-        return CostHint(seconds=1e-7 + (k - 1) * 1e-10 * n**2, rows=4096)
+        return CostHint(seconds=1e-7 + (k - 1) * 5e-11 * n**2, rows=4096)
     columns = n / 2.0 if rank is None else rank  # half by symmetry
     return CostHint(seconds=1e-7 + (k - 1) * quarter * columns)
 

@@ -22,7 +22,7 @@ from shrinktest.statistics.features import LAST_BITS, Features, KernelFeatures
 BlockSums = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 PLAIN = 256  # observations up to which plain matrix products take less time than loading a compiler
-ROWS = 128  # permutations whose cross-covariances are in memory
+ROWS = 128  # permutations whose members, or cross-covariances, are in memory
 
 _COPIED = (
     2**23
@@ -95,14 +95,18 @@ def block_sums(features: Features, sizes: tuple[int, ...]) -> BlockSums:
     trace = float(np.trace(matrix))
 
     def plain_sums(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        members = [members_of(labels, p) for p in range(parts)]
         sums = np.zeros((len(labels), parts, parts))
         traces = np.empty((len(labels), parts))
-        for p in range(parts - 1):
-            image = times(members[p], matrix)
-            for q in range(p, parts):
-                sums[:, p, q] = sums[:, q, p] = np.einsum("bi,bi->b", image, members[q])
-            traces[:, p] = weighted(members[p], diagonal)
+        for start in range(0, len(labels), ROWS):  # few enough for the cache of a core
+            rows = slice(start, start + ROWS)
+            members = [members_of(labels[rows], p) for p in range(parts)]
+            for p in range(parts - 1):
+                image = times(members[p], matrix)
+                for q in range(p, parts):
+                    products = np.einsum("bi,bi->b", image, members[q])
+                    sums[rows, p, q] = products
+                    sums[rows, q, p] = products
+                traces[rows, p] = weighted(members[p], diagonal)
         sums[:, -1, -1] = everything - sums.sum(axis=(1, 2))
         traces[:, -1] = trace - traces[:, :-1].sum(axis=1)
         return sums, traces

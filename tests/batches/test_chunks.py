@@ -31,6 +31,7 @@ from shrinktest.data.on_disk.on_disk import OnDisk, Part
 from shrinktest.data.on_disk.rows import Rows
 from shrinktest.data.on_disk.storage import Chunk
 from shrinktest.data.on_disk.survey import survey
+from shrinktest.data.scale import ScaleOption
 from shrinktest.kernels import FeatureMap, Gaussian, Laplacian, Linear, Rescaled, Whitened
 from shrinktest.kernels.feature_maps import Derived, OfColumns, nystrom, random_fourier
 from shrinktest.kernels.pooled import RescaledFeatures
@@ -203,7 +204,7 @@ def features():
 def test_bin_means_are_those_of_a_loop_over_rows():
     samples, maps = [rows(X[:1007], size=100), rows(Y[:640], "Y")], features()
     options = {"nan_policy": "raise", "drawn": 50, "rng": np.random.default_rng(0)}
-    source = OnDisk.read(samples, [Part("X and Y", None)], [None], **options)
+    source = OnDisk.read(samples, [Part("X and Y", None)], [ScaleOption()], **options)
     bins = Bins.drawn(source.survey.sizes, 40, np.random.default_rng(1))
     means = dict(zip(maps, bins.means(source, list(maps.values())), strict=True))
     for name, each in maps.items():

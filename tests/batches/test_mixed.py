@@ -10,6 +10,7 @@ from shrinktest import Batches, independence_test, two_sample_test, two_sample_t
 from shrinktest.data.on_disk.on_disk import OnDisk, Part, summarized
 from shrinktest.data.on_disk.rows import Rows, rows_of_samples
 from shrinktest.data.read import read_samples
+from shrinktest.data.scale import ScaleOption
 
 pytest.importorskip("pyarrow")
 FAST = {"gram": "rff", "rank": 10, "rng": 0, "n_resamples": 49}
@@ -55,7 +56,7 @@ def stored(kind, frame, path):
 def on_disk(pair, policy="raise", **types):
     samples, names = rows_of_samples(pair, ("X", "Y"), policy, types)
     how = {"nan_policy": policy, "drawn": 0, "rng": np.random.default_rng(0)}
-    return OnDisk.read(samples, [Part("X and Y", names)], ["auto"], **how)
+    return OnDisk.read(samples, [Part("X and Y", names)], [ScaleOption("auto")], **how)
 
 
 @pytest.mark.parametrize("policy", ["raise", "omit", "indicator"])
@@ -68,8 +69,8 @@ def test_numbers_are_those_in_memory(kind, policy, tmp_path):
     disk = on_disk(pair, policy)
     (encoding,), (units,) = disk.encodings, disk.units
     memory = read_samples(frames, ("X", "Y"), policy, scale="auto")
-    assert encoding.features == memory.encoding.features
-    for code, other in zip(encoding.codes, memory.encoding.codes, strict=True):
+    assert encoding.features == memory.encodings[0].features
+    for code, other in zip(encoding.codes, memory.encodings[0].codes, strict=True):
         assert (code.kind, code.levels, code.indicated) == (
             other.kind,
             other.levels,
@@ -78,13 +79,13 @@ def test_numbers_are_those_in_memory(kind, policy, tmp_path):
         assert code.fill == (
             other.fill if other.fill is None else pytest.approx(other.fill, rel=1e-9)
         )
-    assert dict(disk.left_out) == dict(memory.left_out) and set(disk.left_out) == {"key", "count"}
+    assert dict(disk.left_out) == dict(memory.left_out[0]) and set(disk.left_out) == {"key", "count"}
     for rows, values in zip(disk.samples, memory.values, strict=True):
         chunks = (chunk.computed() for chunk in rows.chunks())
         raw = np.vstack([part for chunk in chunks for part, _ in rows.reader.numbers(chunk)])
-        assert np.allclose(memory.encoding.units.moved(raw), values, rtol=1e-6, atol=1e-9)
+        assert np.allclose(memory.encodings[0].units.moved(raw), values, rtol=1e-6, atol=1e-9)
     assert np.allclose(
-        np.array(units, dtype=float), np.array(memory.encoding.units.scale, dtype=float), rtol=1e-6
+        np.array(units, dtype=float), np.array(memory.encodings[0].units.scale, dtype=float), rtol=1e-6
     )
 
 

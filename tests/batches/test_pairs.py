@@ -20,6 +20,7 @@ from shrinktest import (
 from shrinktest.data.on_disk.on_disk import OnDisk
 from shrinktest.data.on_disk.pairs import LENGTH, Blocks, pairs_of, products_of
 from shrinktest.data.on_disk.survey import survey
+from shrinktest.data.scale import ScaleOption
 from shrinktest.kernels.feature_maps import nystrom, random_fourier
 from shrinktest.statistics.sums import ShiftedSums
 
@@ -47,7 +48,7 @@ def summed(x, y, features, workers=1):
         "rng": np.random.default_rng(0),
         "workers": workers,
     }
-    source = OnDisk.read([rows], parts, [None, None], **options)
+    source = OnDisk.read([rows], parts, [ScaleOption()] * 2, **options)
     blocks = Blocks.drawn(source.survey.sizes[0], np.random.default_rng(1))
     return blocks, products_of(source, blocks, [features])
 

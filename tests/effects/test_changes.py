@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import naive_closer as naive
-from shrinktest.data.observed import pooled_tables
+from shrinktest.data.all_rows import pooled_tables
 from shrinktest.effects.columns import RowUnits, changes, missing_change
 from shrinktest.effects.dependence import dependences
 from shrinktest.effects.distance import distances

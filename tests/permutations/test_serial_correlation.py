@@ -39,7 +39,7 @@ def noted(result):
 
 def rows_of(*tables, policy="indicator"):
     read = read_samples(tables, XY, policy)
-    return OrderedRows.of(read.values, read.encoding)
+    return OrderedRows.of(read.values, read.encodings[0])
 
 
 def test_correlation_is_the_largest_of_values_and_distances_from_the_mean():

@@ -13,10 +13,11 @@ import pyarrow as pa
 import pytest
 
 from shrinktest import equivalence_test, independence_test, two_sample_test
+from shrinktest.data.all_rows import pooled_tables
 from shrinktest.data.column import read_column
 from shrinktest.data.encoding import Encoding
-from shrinktest.data.observed import pooled_tables
 from shrinktest.data.read import XY, read_samples
+from shrinktest.data.scale import ScaleOption
 from shrinktest.data.summary import MOST_LEVELS, ColumnSummary
 from shrinktest.data.tables import read_table
 
@@ -69,7 +70,7 @@ def pieces(table, cuts):
 
 def rows(*tables, policy="indicator", scale=None, **options):
     read = read_samples(tables, XY, policy, scale=scale, **options)
-    return np.vstack(read.values), read.encoding
+    return np.vstack(read.values), read.encodings[0]
 
 
 @pytest.mark.parametrize("gaps", [False, True])
@@ -257,7 +258,8 @@ X, Y = incomes(0, 0.05), incomes(1, 0.35)
 
 def points(x, y, scale):
     pooled = pooled_tables((x, y), ("X", "Y"), {})
-    return pooled.taken(np.ones(len(x) + len(y), dtype=bool), scale, "scale", indicate=True).values
+    keep = np.ones(len(x) + len(y), dtype=bool)
+    return pooled.taken(keep, ScaleOption.of(scale), indicate=True)[0].points
 
 
 def test_a_unit_of_one_is_no_unit():

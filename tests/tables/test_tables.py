@@ -47,7 +47,7 @@ def mixed(n, seed=0, moved=0.0):
 def numbers(*tables, policy="raise", names=XY, **options):
     """All rows as the numbers that kernels compare, and their encoding."""
     read = read_samples(tables, names, policy, **{"scale": "auto", **options})
-    return np.vstack(read.values), read.encoding, read.notes
+    return np.vstack(read.values), read.encodings[0], read.notes
 
 
 # ------------------------------------------------------------------------------------------------ encoding

@@ -13,17 +13,18 @@ from typing import Any
 import numpy as np
 
 from shrinktest._check import choice, counted
+from shrinktest.data.all_rows import subject_has
 from shrinktest.data.column import DROP
 from shrinktest.data.encoding import Encoding, gaps_of
-from shrinktest.data.observed import is_unasked, subject_has
 from shrinktest.data.on_disk.chunks import Key, Store, digest, reduce, stored
 from shrinktest.data.on_disk.rows import Rows
 from shrinktest.data.on_disk.storage import Chunk
 from shrinktest.data.on_disk.survey import DATA, SAMPLE, Seen, Survey, representative, survey
+from shrinktest.data.scale import ScaleOption
 from shrinktest.data.summary import ColumnSummary, select
 from shrinktest.data.untestable import refuse_empty
 from shrinktest.notes import note
-from shrinktest.units import SCALES, Units, as_scale, beside_gaps, entries_by_name
+from shrinktest.units import SCALES, Units, as_scale, beside_gaps
 
 #: Summaries of a column in all rows, and in those that miss nothing.
 Both = tuple[ColumnSummary, ColumnSummary]
@@ -64,7 +65,7 @@ class OnDisk:
         cls,
         samples: Sequence[Rows],
         parts: Sequence[Part],
-        scales: Sequence[Any],
+        scales: Sequence[ScaleOption],
         *,
         nan_policy: str,
         drawn: int,
@@ -133,14 +134,12 @@ class OnDisk:
 
 
 def _units_requested(
-    parts: Sequence[Part], scales: Sequence[Any], encodings: Sequence[Encoding | None]
+    parts: Sequence[Part], scales: Sequence[ScaleOption], encodings: Sequence[Encoding | None]
 ) -> list[Any]:
     """Return the units of every variable, by default standard deviations of named columns."""
     units = []
     for part, scale, encoding in zip(parts, scales, encodings, strict=True):
-        requested = scale
-        if is_unasked(scale):
-            requested = "sd" if part.names else None
+        requested = scale.settled(table=bool(part.names))
         units.append(checked_units(requested) if encoding is None else encoding.entries(requested))
     return units
 
@@ -186,7 +185,7 @@ def _encodings_known(
     samples: Sequence[Rows],
     parts: Sequence[Part],
     encodings: Sequence[Encoding | None],
-    scales: Sequence[Any],
+    scales: Sequence[ScaleOption],
     seen: Survey,
 ) -> tuple[list[Encoding | None], list[str]]:
     """Return the encodings, which know the constant columns, and notes on columns."""
@@ -202,7 +201,7 @@ def _encodings_known(
             notes += more
         if encoding is not None:
             encoding = encoding.knowing(pooled.constant)
-            notes += encoding.notes(part.name, unasked=is_unasked(scale) and encoding.named)
+            notes += encoding.notes(part.name, unasked=scale.automatic and encoding.named)
         elif (constant := np.flatnonzero(pooled.constant)).size:
             which = f"{part.name}: columns {', '.join(map(str, constant))} have"
             notes.append(note("no-weight", which=which, unit=""))
@@ -210,18 +209,19 @@ def _encodings_known(
     return known, notes
 
 
-def checked_units(scale: Any) -> Any:
+def checked_units(scale: ScaleOption) -> Any:
     """Return units of columns that are numbers; raise ValueError for others."""
-    if scale is None or isinstance(scale, str):
-        return None if scale is None or is_unasked(scale) else choice(scale, SCALES, "scale")
-    if entries_by_name(scale) is not None or (
-        np.ndim(scale) == 1 and any(isinstance(entry, str) for entry in scale)
+    units = scale.value
+    if scale.single:
+        return None if units is None or scale.automatic else choice(units, SCALES, "scale")
+    if not scale.by_place or (
+        np.ndim(units) == 1 and any(isinstance(entry, str) for entry in units)
     ):
         raise ValueError(
             "scale: numbers on disk have one name for all columns, such as 'sd', or a number for "
             "each"
         )
-    return scale
+    return units
 
 
 def _settled(units: Any, gaps: Sequence[int], seen: Seen) -> Any:
@@ -341,7 +341,7 @@ class TypedColumns:
         """Read the samples as numbers by the encodings."""
         codes = tuple(code for encoding in self.encodings for code in encoding.codes)
         width = sum(len(code.features) for code in codes)
-        whole = Encoding(codes, Units((1.0,) * width, np.empty((0, width))))
+        whole = Encoding(codes, Units((1.0,) * width, np.empty((0, width))), ScaleOption())
         rows = (replace(each, reader=replace(each.reader, code=whole)) for each in self.rows)
         return replace(self, rows=tuple(rows))
 

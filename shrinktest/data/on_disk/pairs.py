@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from shrinktest._check import listed
+from shrinktest.data.all_rows import subject_has
 from shrinktest.data.column import Table
-from shrinktest.data.observed import subject_has
 from shrinktest.data.on_disk.bins import Bijection
 from shrinktest.data.on_disk.chunks import Key, digest, reduce, stored
 from shrinktest.data.on_disk.on_disk import OnDisk, Part

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from shrinktest._check import as_path
+from shrinktest.data.all_rows import checked_types
 from shrinktest.data.column import DROP, Table
-from shrinktest.data.observed import checked_types
 from shrinktest.data.on_disk.rows import Rows
 from shrinktest.data.on_disk.sources import Batches, in_batches
 from shrinktest.data.on_disk.storage import is_paths, paths_in

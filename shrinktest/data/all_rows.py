@@ -1,4 +1,4 @@
-"""Observed: the rows of arrays or tables, their missing values, and their numeric form."""
+"""AllRows: rows of arrays or tables as users give them, with missing values."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from shrinktest._check import (
 from shrinktest._rounding import coarsest, merged, rounded
 from shrinktest.data.column import Column, Table
 from shrinktest.data.encoding import Encoding
+from shrinktest.data.scale import ScaleOption
 from shrinktest.data.summary import ColumnSummary, select
 from shrinktest.data.tables import (
     ALONE,
@@ -34,28 +35,15 @@ from shrinktest.data.tables import (
     transformed,
 )
 from shrinktest.data.untestable import refuse_empty
+from shrinktest.data.variable import Variable
 from shrinktest.notes import note
-from shrinktest.units import Scale, as_scale, beside_others
 
 Rows = NDArray[np.bool_]
 Missing = Mapping[tuple[str, str], Rows]
 
-#: The argument ``scale`` of users who give none: standard deviations for tables, none for arrays.
-UNASKED = "auto"
-
 
 @dataclass(frozen=True, eq=False)
-class Taken:
-    """Numbers of the rows that are kept, with their units or encoding."""
-
-    values: Array
-    scale: Scale | None = None
-    encoding: Encoding | None = None
-    notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, eq=False)
-class Observed:
+class AllRows:
     """Pooled rows of one or several arrays, or of tables with the same columns."""
 
     names: tuple[str, ...]  # what messages call the arrays or tables
@@ -91,23 +79,28 @@ class Observed:
             np.isnan(self.points) if self.points is not None else np.asarray(self.table.missing())
         )
 
-    def taken(self, keep: Rows, scale: Any, argument: str, *, indicate: bool) -> Taken:
-        """Return the rows that are kept, as numbers."""
-        unasked = is_unasked(scale)
+    def taken(
+        self, keep: Rows, scale: ScaleOption, *, indicate: bool
+    ) -> tuple[Variable, tuple[str, ...]]:
+        """Return the rows that are kept as numbers, and notes on their columns and units."""
+        chosen = not scale.automatic
+        name = " and ".join(self.names)
         if self.points is not None:
-            units = None if unasked else as_scale(scale, self.points.shape[1], argument)
-            units = tuple(beside_others(units)) if isinstance(units, tuple) else units
-            return Taken(self.points if keep.all() else self.points[keep], units)
-        chosen_scale = ("sd" if self.table.named else None) if unasked else scale
+            units = scale.settled(table=False).of_array(self.points.shape[1])
+            points = self.points if keep.all() else self.points[keep]
+            return Variable(points, name, units, units_chosen=chosen), ()
+        named = self.table.named
         rows = self.table if keep.all() else self.table.taken(keep)
-        what = " and ".join(self.names)
         summaries = [[ColumnSummary.of(column)] for column in rows.columns]
-        encoding = Encoding.of(summaries, chosen_scale, indicate=indicate, named=self.table.named)
-        encoding, values = encoding.fitted(rows, argument=argument, whose=what)
-        notes = encoding.notes(what, unasked=unasked and self.table.named)
-        return Taken(values, encoding=encoding, notes=(*self.notes, *notes))
+        encoding = Encoding.of(
+            summaries, scale.settled(table=named), indicate=indicate, named=named
+        )
+        encoding, values = encoding.fitted(rows, whose=name)
+        notes = encoding.notes(name, unasked=named and not chosen)
+        variable = Variable(values, name, encoding=encoding, units_chosen=chosen)
+        return variable, (*self.notes, *notes)
 
-    def without(self, names: Collection[str]) -> Observed:
+    def without(self, names: Collection[str]) -> AllRows:
         """Return the same rows without the columns of these names."""
         columns = tuple(column for column in self.table.columns if column.name not in names)
         return replace(
@@ -230,7 +223,7 @@ class Observed:
 # --- reading --------------------------------------------------------------------------------------
 
 
-def observed(
+def read_rows(
     tables: Sequence[Any],
     names: Sequence[str],
     nan_policy: str,
@@ -239,7 +232,7 @@ def observed(
     *,
     labels: bool = False,
     as_given: bool = True,
-) -> Observed:
+) -> AllRows:
     """Read the rows of arrays or tables as users give them.
 
     Messages call them ``names``; ``nan_policy``, ``column_types`` and ``transform`` are arguments
@@ -262,7 +255,7 @@ def observed(
             raise _other_columns(names[0], arrays[0].shape[1], name, points.shape[1])
     together = np.concatenate(arrays) if len(arrays) > 1 else arrays[0]
     points = merged(together, coarsest(array.precision for array in given))
-    return Observed(tuple(names), tuple(map(len, arrays)), points)
+    return AllRows(tuple(names), tuple(map(len, arrays)), points)
 
 
 def pooled_tables(
@@ -271,7 +264,7 @@ def pooled_tables(
     column_types: Mapping[str, Any],
     *,
     labels_only: bool = False,
-) -> Observed:
+) -> AllRows:
     """Pool the rows of tables, and of arrays, whose columns are matched by name.
 
     ``column_types`` has for names of columns (of arrays, their numbers from 0) a kind, the levels
@@ -295,7 +288,7 @@ def pooled_tables(
     left_out, notes = select(summaries, names, column_types, named=named, compared=not labels_only)
     seen = dict.fromkeys(name for table in read for name in (*table.names, *table.dropped))
     tested = tuple(column for column in columns if column.name not in left_out)
-    return Observed(
+    return AllRows(
         names=tuple(names),
         sizes=tuple(map(len, read)),
         table=Table(tested, named, dropped=tuple(name for name in seen if name not in labels)),
@@ -365,11 +358,6 @@ def _without_rounding(column: Column) -> Column:
     return replace(column, values=merged(values[:, np.newaxis], column.precision)[:, 0])
 
 
-def is_unasked(scale: Any) -> bool:
-    """Return True if the user gives no units."""
-    return isinstance(scale, str) and scale == UNASKED
-
-
 def checked_types(column_types: Any) -> dict[str, Any]:
     """Return the argument ``column_types`` with names of columns as text."""
     if column_types is None:
@@ -383,7 +371,7 @@ def checked_types(column_types: Any) -> dict[str, Any]:
     return {str(key): value for key, value in column_types.items()}
 
 
-def check_column_types(column_types: Any, data: Sequence[Observed]) -> None:
+def check_column_types(column_types: Any, data: Sequence[AllRows]) -> None:
     """Raise ValueError for types of columns that no table has; the message suggests the nearest."""
     tables = [entry for entry in data if entry.table is not None]
     known = [
