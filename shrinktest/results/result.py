@@ -153,7 +153,7 @@ class TestResult(Decision):
         )
 
     def __getattr__(self, name: str) -> Any:
-        if name in ("witness", "witness_band", "plot_witness", "contributions"):
+        if name in ("witness", "witness_band", "plot_witness", "contributions", "regions"):
             raise AttributeError(
                 f"a witness function compares two samples; {self.kind.described} has none"
             )
