@@ -183,6 +183,7 @@ def compare(
     effects = _effects(pooled, columns.labels, tested, rows, tests, units, confidence)
     size = overall.effect(confidence=confidence)
     notes = _notes(compared, whole, overall, tests, size, successive)
+    regions = overall.regions(confidence=confidence) if overall.n_resamples else None
     result = ComparisonResult(
         called,
         overall,
@@ -194,6 +195,7 @@ def compare(
         effect=size,
         successive=successive,
         notes=notes,
+        regions=regions if regions is None else replace(regions, names=called),
     )
     return replace(result, where=_where(result))
 

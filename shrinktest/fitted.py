@@ -218,7 +218,9 @@ class Witness(TestContext):
 
         (variable,) = self.hypothesis.variables
         if variable.numbers:
-            raise ValueError("kernel: a precomputed matrix has no columns; test the rows themselves")
+            raise ValueError(
+                "kernel: a precomputed matrix has no columns; test the rows themselves"
+            )
         if self.draws.count < 2:
             raise ValueError(
                 "n_resamples=0 leaves no permutations for regions; run the test with some"

@@ -48,16 +48,16 @@ class Planted:
 
 
 DESIGNS = {
-    "tail: a > 0.85": Planted(lambda t: t["a"] > 0.85, ("a",), 0.12),
-    "middle: 0.4 < a ≤ 0.6": Planted(lambda t: t["a"].between(0.4, 0.6), ("a",), 0.15),
+    "tail: a > 0.85": Planted(lambda t: t["a"] > 0.85, ("a",), 0.2),
+    "middle: 0.4 < a ≤ 0.6": Planted(lambda t: t["a"].between(0.4, 0.6), ("a",), 0.25),
     "corner: a > 0.6 and b > 0.6": Planted(
-        lambda t: (t["a"] > 0.6) & (t["b"] > 0.6), ("a", "b"), 0.15
+        lambda t: (t["a"] > 0.6) & (t["b"] > 0.6), ("a", "b"), 0.22
     ),
     "category: a > 0.6 and country = DE": Planted(
-        lambda t: (t["a"] > 0.6) & (t["country"] == "DE"), ("a", "country"), 0.15
+        lambda t: (t["a"] > 0.6) & (t["country"] == "DE"), ("a", "country"), 0.22
     ),
     "three: a > 0.5, b ≤ 0.5 and c > 0.5": Planted(
-        lambda t: (t["a"] > 0.5) & (t["b"] <= 0.5) & (t["c"] > 0.5), ("a", "b", "c"), 0.15
+        lambda t: (t["a"] > 0.5) & (t["b"] <= 0.5) & (t["c"] > 0.5), ("a", "b", "c"), 0.22
     ),
 }
 
@@ -94,9 +94,7 @@ def by_boxes(table: pd.DataFrame, design: Planted, seed: int) -> tuple[bool, lis
     columns without a planted side do not differ, because columns are independent.
     """
     samples = table[:ROWS], table[ROWS:]
-    result = two_sample_test(
-        *samples, estimator="auto", n_resamples=RESAMPLES, rng=seed, workers=1
-    )
+    result = two_sample_test(*samples, estimator="auto", n_resamples=RESAMPLES, rng=seed, workers=1)
     context = result.require_data()
     (variable,) = context.hypothesis.variables
     boxes = Boxes.of(variable.encoding.decoded(variable.points), variable.encoding.names)
@@ -172,9 +170,7 @@ def by_halves(table: pd.DataFrame, sizes: tuple[int, int], rng: np.random.Genera
     ).astype(float)
     names = [*NUMBERS, *["country"] * len(LEVELS)]
     labels = np.repeat([0, 1], sizes)
-    order = np.concatenate(
-        [rng.permutation(sizes[0]), sizes[0] + rng.permutation(sizes[1])]
-    )
+    order = np.concatenate([rng.permutation(sizes[0]), sizes[0] + rng.permutation(sizes[1])])
     grown = np.zeros(len(labels), bool)
     grown[order[: sizes[0] // 2]] = True
     grown[order[sizes[0] : sizes[0] + sizes[1] // 2]] = True
@@ -213,7 +209,7 @@ def trials_of(label: str, chunk: range) -> list[dict]:
     halves = dict.fromkeys(("shown", "named", "wrong", "regions"), 0)
     both = 0
     for trial in chunk:
-        rng = generator(f"{label}, {trial}", ROWS)
+        rng = generator(f"{label}, data set {trial}", ROWS)
         first, second = planted(rng, design)
         table = pd.concat([first, second], ignore_index=True)
         truth = design.inside(table).to_numpy()
@@ -306,7 +302,11 @@ def measured(args) -> dict[str, pd.DataFrame]:
     some = chunks(args.trials)
     jobs = [partial(trials_of, label, chunk) for label in DESIGNS for chunk in some]
     power = parts(args, NAME, jobs).groupby(["design", "method"], sort=False).sum()
-    jobs = [partial(controls_of, label, chunk) for label in CONTROLS for chunk in chunks(2 * args.trials)]
+    jobs = [
+        partial(controls_of, label, chunk)
+        for label in CONTROLS
+        for chunk in chunks(2 * args.trials)
+    ]
     control = parts(args, f"{NAME}_controls", jobs).groupby("control", sort=False).sum()
     return {"": power.reset_index(), "controls": control.reset_index()}
 

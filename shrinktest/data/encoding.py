@@ -125,7 +125,7 @@ class Code:
             return Column(self.name, self.kind, codes.astype(np.int64), self.levels)
         if self.kind in TIMES:
             ticks = np.rint(np.where(missing, 0.0, values) * _MICROSECONDS).astype(np.int64)
-            times = ticks.astype(f"timedelta64[us]") + (self.origin or np.timedelta64(0, "us"))
+            times = ticks.astype("timedelta64[us]") + (self.origin or np.timedelta64(0, "us"))
             times[missing] = "NaT"
             return Column(self.name, self.kind, times)
         distinct, places = np.unique(values, return_inverse=True)

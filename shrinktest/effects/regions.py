@@ -21,6 +21,7 @@ from shrinktest.permutations.stopping import allowed_rows
 from shrinktest.results.regions_result import Region, RegionsResult
 from shrinktest.statistics.boxes import Boxes
 
+_SIDE = 0.25  # by how much a box with one more side must be clearer
 _MOST = 6  # regions that are named
 _CONSIDERED = 300  # clear boxes that are considered for that
 _SPREAD = 200  # permutations from which the spread outside named regions is estimated
@@ -143,7 +144,8 @@ def _few(
     The clearest comes first; the next is the clearest without the rows of those before, as long as
     it reaches the critical height by these rows alone.
     """
-    heights = np.round(np.abs(compared.heights[clear]), _DIGITS)
+    further = np.array([len(boxes.conditions(box)) - 1 for box in clear], dtype=np.float64)
+    heights = np.round(np.abs(compared.heights[clear]) - _SIDE * further, _DIGITS)
     order = clear[np.lexsort((boxes.pooled[clear], -heights))][:_CONSIDERED]
     if not len(order):
         return []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from textwrap import fill
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -98,7 +98,7 @@ class Region:
     >>> X, Y = rng.uniform(size=(300, 2)), rng.uniform(size=(300, 2)) ** [0.6, 1.0]
     >>> region = two_sample_test(X, Y, rng=0).regions().regions[0]
     >>> region.words, region.over, region.adjusted
-    ('column 0 ≤ 0.38', 'X', 0.001)
+    ('column 0 ≤ 0.211', 'X', 0.002)
     """
 
     conditions: tuple[Condition, ...]
@@ -160,13 +160,17 @@ class RegionsResult(Result):
     >>> from shrinktest import two_sample_test
     >>> rng = np.random.default_rng(0)
     >>> before, after = (
-    ...     pd.DataFrame({"spend": rng.exponential(20, 300), "country": rng.choice(["DE", "FR"], 300)})
+    ...     pd.DataFrame(
+    ...         {"spend": rng.exponential(20, 400), "country": rng.choice(["DE", "FR"], 400)}
+    ...     )
     ...     for _ in range(2)
     ... )
-    >>> after.loc[after["country"] == "DE", "spend"] *= 1.6
+    >>> after.loc[after["country"] == "DE", "spend"] *= 3.0
     >>> result = two_sample_test(before, after, names=("before", "after"), rng=0).regions()
-    >>> print(result.answer)
-    1
+    >>> [region.words for region in result.regions]
+    ['spend > 59', 'spend ≤ 8.3 and country = DE']
+    >>> result.regions[0].change
+    '+13.5 points [+9.0, +18.1]'
     """
 
     regions: tuple[Region, ...]
@@ -245,12 +249,12 @@ class RegionsResult(Result):
         interval = f"difference, with {percent(self.confidence)} interval"
         headers = ["region", first, second, interval, "adjusted p"]
         compared = (
-            f"Regions where {first} and {second} differ: {counted(self.n_boxes, 'box')[:-1]}es "
-            f"compared, {self.n_clear} clear at level {self.alpha:g}"
+            f"Regions where {first} and {second} differ: {self.n_clear} of {self.n_boxes} boxes "
+            f"are clear at level {self.alpha:g}"
         )
         head = [fill(compared, WIDTH)]
         if not cells:
-            head = [fill(self.answer, WIDTH)]
+            cells = [["none", "", "", "", shown_pvalue(self.smallest)]]
         return Summary.of(
             Table(cells, "lrrlr", headers=headers, gap="  "), head=head, notes=self.notes
         )
@@ -297,9 +301,7 @@ def regions_of(
     alpha = result.alpha if alpha is None else level(alpha)
     confidence = level(confidence, "confidence")
     if result.kind.name != TWO_SAMPLE.name:
-        raise AttributeError(
-            f"regions compare two samples; {result.kind.described} has none"
-        )
+        raise AttributeError(f"regions compare two samples; {result.kind.described} has none")
     if result.method:
         raise ValueError(
             "regions: with covariates= the test compares residuals; test without covariates="

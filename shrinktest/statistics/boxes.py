@@ -19,7 +19,7 @@ from shrinktest.data.column import Column
 from shrinktest.results.regions_result import Condition
 
 #: Of boxes in so many columns: cells of a column, from fine to coarse, and the most boxes.
-GRIDS = {1: ((8, 4, 2), 8000), 2: ((8, 6, 4, 3, 2), 4000), 3: ((4, 3, 2), 4000)}
+GRIDS = {1: ((8, 4, 2), 8000), 2: ((4, 3, 2), 4000), 3: ((3, 2), 4000)}
 
 _FEW_LEVELS = 4  # up to which all sets of levels are sides
 _LEAST_ROWS = 10  # in a box and outside
@@ -117,7 +117,7 @@ def round_between(low: float, high: float) -> float:
     Examples
     --------
     >>> round_between(39.7, 41.2), round_between(0.1234, 0.1236), round_between(-3.0, 5.0)
-    (40.0, 0.1235, 0.0)
+    (40.0, 0.1234, 0.0)
     """
     if low < 0.0 < high:
         return 0.0

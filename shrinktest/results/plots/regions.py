@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
     from shrinktest.data.column import Column
 
-_HALF = 0.35  # width of the strip in which rows of a level are drawn
+_HALF = 0.35  # half the width of the strip in which rows of a level are drawn
+_LEVEL = 0.45  # and of its area
 _LETTERS = 24
 _LEVELS = 8
 
@@ -45,10 +46,18 @@ def plot_regions(
         Two of the columns of regions; by default those of the first region, and one more if it has
         sides in one column only.
     """
-    known = [column.name for column in result.drawn[0]]
-    chosen = _chosen(result, known, columns)
-    parts = [[sample[known.index(name)] for name in chosen] for sample in result.drawn]
     ax = axes(ax)
+    draw_regions(ax, result, columns)
+    title(ax, f"Regions where {result.names[0]} and {result.names[1]} differ")
+    legend_below(open_frame(ax))
+    return ax
+
+
+def draw_regions(ax: Axes, result: Any, columns: Sequence[str] | None = None) -> None:
+    """Draw rows and regions in two columns."""
+    chosen = drawn_columns(result, columns)
+    known = [column.name for column in result.drawn[0]]
+    parts = [[sample[known.index(name)] for name in chosen] for sample in result.drawn]
     chance = np.random.default_rng(0)
     for j, (sample, color, marker) in enumerate(zip(parts, (OF_X, OF_Y), "o^", strict=True)):
         places = [_places(column, chance) for column in sample]
@@ -58,11 +67,11 @@ def plot_regions(
         look: dict[str, Any] = {"s": 12, "color": color, "marker": marker, "linewidths": 0}
         ax.scatter(*places, alpha=0.5, label=label, rasterized=True, **look)
     ends = [ax.get_xlim(), ax.get_ylim()]
-    drawn = {
-        region.over: _draw(ax, region, [column.name for column in parts[0]], parts[0], ends, result)
-        for region in result.regions
-        if {condition.column for condition in region.conditions} <= set(chosen)
-    }
+    drawn = set()
+    for region in result.regions:
+        if {condition.column for condition in region.conditions} <= set(chosen):
+            _draw(ax, region, parts[0], ends, OF_X if region.over == result.names[0] else OF_Y)
+            drawn.add(region.over)
     for name, color in zip(result.names, (OF_X, OF_Y), strict=True):
         if name in drawn:
             ax.plot([], [], color=color, linewidth=2.0, label=f"more of {short(name, _LETTERS)}")
@@ -72,21 +81,18 @@ def plot_regions(
     if len(chosen) == 1:
         name_ticks(ax.yaxis, result.names, 2, _LETTERS)
     below_offset(ax)
-    title(ax, f"Regions where {result.names[0]} and {result.names[1]} differ")
-    legend_below(open_frame(ax))
-    return ax
 
 
-def _chosen(result: Any, known: list[str], columns: Sequence[str] | None) -> list[str]:
-    """Return the columns to draw."""
+def drawn_columns(result: Any, columns: Sequence[str] | None = None) -> list[str]:
+    """Return the columns to draw: two that were chosen, or those of the first region."""
+    known = [column.name for column in result.drawn[0]]
     if columns is not None:
         names = [choice(name, known, "a column in columns") for name in columns]
         if len(set(names)) != 2:
             raise ValueError(f"columns must name two different columns; got {columns!r}")
         return names
     first = result.regions[0].conditions if result.regions else ()
-    names = [condition.column for condition in first]
-    return [*dict.fromkeys([*names, *known])][:2]
+    return [*dict.fromkeys([*(condition.column for condition in first), *known])][:2]
 
 
 def _places(column: Column, chance: np.random.Generator) -> np.ndarray:
@@ -97,17 +103,15 @@ def _places(column: Column, chance: np.random.Generator) -> np.ndarray:
     return np.asarray(codes + chance.uniform(-_HALF, _HALF, len(codes)))
 
 
-def _draw(
-    ax: Axes, region: Any, names: list[str], columns: list[Column], ends: Any, result: Any
-) -> None:
+def _draw(ax: Axes, region: Any, columns: list[Column], ends: Any, color: str) -> None:
     """Draw the sides of a region, an area for every level of categories."""
     from matplotlib.patches import Rectangle
 
-    spans: list[list[tuple[float, float]]] = [[ends[0]], [ends[1]]]
+    names = [column.name for column in columns]
+    spans = [[ends[0]], [ends[1]]]
     for condition in region.conditions:
         place = names.index(condition.column)
         spans[place] = _spans(condition, columns[place], ends[place])
-    color = OF_X if region.over == result.names[0] else OF_Y
     for left, right in spans[0]:
         for low, high in spans[1]:
             corner = (left, low)
@@ -121,10 +125,9 @@ def _spans(condition: Any, column: Column, ends: tuple[float, float]) -> list[tu
     if condition.missing:
         return []
     if column.kind in ("boolean", "category"):
-        inside = [
-            k for k, level in enumerate(column.levels) if (level in condition.levels) == condition.within
-        ]
-        return [(k - 0.5 + 0.05, k + 0.5 - 0.05) for k in inside]
+        named = [level in condition.levels for level in column.levels]
+        inside = [k for k, is_named in enumerate(named) if is_named == condition.within]
+        return [(k - _LEVEL, k + _LEVEL) for k in inside]
     half = 0.5 if column.levels else 0.0
     low = ends[0] if condition.low == -math.inf else condition.low + half
     high = ends[1] if condition.high == math.inf else condition.high + half
