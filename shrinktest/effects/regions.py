@@ -98,7 +98,10 @@ def find_regions(
 
     ``labels`` are what the columns are called, ``own`` tells whether the permutations are a user's.
     """
-    boxes = Boxes.of(columns, labels, _WORK / (sum(sizes) * draws.count))
+    if design.paired:
+        columns = [_complete_pairs(column) for column in columns]
+    work = _WORK / (sum(sizes) * draws.count)
+    boxes = Boxes.of(columns, labels, work, gaps=not design.paired)
     compared = ComparedBoxes.of(boxes, draws)
     clear = np.flatnonzero(compared.adjusted <= alpha)
     chosen = _few(boxes, compared, clear, draws, compared.critical(alpha))
@@ -134,6 +137,11 @@ def find_regions(
         drawn=_drawn(columns, labels, sizes, regions),
         notes=_notes(boxes, len(columns), regions, design, own),
     )
+
+
+def _complete_pairs(column: Column) -> Column:
+    """Return a column without the values of pairs of which one is missing."""
+    return column.without(np.tile(column.missing().reshape(2, -1).any(axis=0), 2))
 
 
 def _few(

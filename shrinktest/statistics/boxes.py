@@ -36,8 +36,8 @@ class Sides:
     conditions: tuple[Condition, ...]  # the sides in words
 
     @classmethod
-    def of(cls, column: Column, name: str, parts: int) -> Sides:
-        """Cut a column into ``parts`` cells or fewer."""
+    def of(cls, column: Column, name: str, parts: int, *, gaps: bool = True) -> Sides:
+        """Cut a column into ``parts`` cells or fewer; ``gaps`` adds missing values as a side."""
         missing = column.missing()
         if column.categorical:
             made = _levels(column, name, parts)
@@ -50,6 +50,8 @@ class Sides:
         members = np.zeros((len(made.conditions) + 1, count + 1), dtype=bool)
         members[:-1, :-1] = made.members
         members[-1, -1] = True
+        if not gaps:
+            return cls(cells, members[:-1], made.conditions)
         gap = Condition(name, column.kind, missing=True)
         return cls(cells, members, (*made.conditions, gap))
 
@@ -138,7 +140,14 @@ class Boxes:
     most: int  # columns of the boxes with most sides
 
     @classmethod
-    def of(cls, columns: Sequence[Column], names: Sequence[str], work: float = math.inf) -> Boxes:
+    def of(
+        cls,
+        columns: Sequence[Column],
+        names: Sequence[str],
+        work: float = math.inf,
+        *,
+        gaps: bool = True,
+    ) -> Boxes:
         """Cut columns as finely as the number of boxes allows.
 
         Without boxes in two or three columns if their families are more than ``work``.
@@ -152,7 +161,7 @@ class Boxes:
                 break
             for parts in grids:
                 sides = [
-                    Sides.of(column, name, parts)
+                    Sides.of(column, name, parts, gaps=gaps)
                     for column, name in zip(columns, names, strict=True)
                 ]
                 some = list(combinations([each for each in sides if each.conditions], size))
