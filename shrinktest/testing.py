@@ -9,6 +9,8 @@ from shrinktest._check import choice
 from shrinktest.equivalence import equivalence_test
 from shrinktest.results.equivalence_result import AUC, DISTANCE, EquivalenceResult
 
+__all__ = ["assert_same_distribution"]
+
 NO_DIFFERENCE = "no difference"
 EQUIVALENCE = "equivalence"
 
