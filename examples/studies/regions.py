@@ -387,4 +387,4 @@ def _rates(counts, trials: int) -> list[str]:
 
 
 if __name__ == "__main__":
-    run(__doc__, NAME, measured, values, chart, trials=200, quick=4)
+    run(__doc__, NAME, measured, values, chart, trials=400, quick=4)

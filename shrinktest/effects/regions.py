@@ -25,8 +25,9 @@ _SIDE = 0.25  # by how much a box with one more side must be clearer
 _MOST = 6  # regions that are named
 _CONSIDERED = 300  # clear boxes that are considered for that
 _SPREAD = 200  # permutations from which the spread outside named regions is estimated
-_WORK = 2e10  # counts of rows in families of boxes, in all permutations
-_VALUES = 2**24  # of labels at a time
+_WORK = 5e9  # counts of rows in families of boxes, in all permutations
+_VALUES = 2**24  # of labels at a time, and of counts of all boxes
+_ENOUGH = 1000  # permutations that are used in any case
 _ROWS = 500  # of each sample in a picture
 _TIE = 1e-9
 _DIGITS = 9  # of heights: a box and its complement are equal, and the smaller comes first
@@ -44,10 +45,11 @@ class ComparedBoxes:
     @classmethod
     def of(cls, boxes: Boxes, draws: Draws) -> ComparedBoxes:
         """Compare the counts of the first sample, of all permutations (B, N)."""
+        rows = permutations_used(boxes, draws)
         step = max(1, _VALUES // max(1, draws.permutations.size))
         parts = [
-            boxes.counts(draws.rows(start, start + step) == 0)
-            for start in range(0, draws.count, step)
+            boxes.counts(draws.rows(start, min(start + step, rows)) == 0)
+            for start in range(0, rows, step)
         ]
         halves = boxes.pooled / 2.0 if _is_half(draws) else None
         heights = standardized(np.concatenate(parts, axis=1).T.astype(np.float64), halves)
@@ -60,6 +62,18 @@ class ComparedBoxes:
         """Return the height that no box reaches with probability 1 - alpha if nothing differs."""
         allowed = allowed_rows(alpha, len(self.largest))
         return float(np.sort(self.largest)[::-1][allowed]) if allowed else math.inf
+
+
+def permutations_used(boxes: Boxes, draws: Draws) -> int:
+    """Return how many permutations, the data among them, the counts of all boxes have room for.
+
+    An enumeration is used whole.
+    """
+    return (
+        draws.count
+        if draws.exact
+        else min(draws.count, max(_ENOUGH, _VALUES // max(1, len(boxes))))
+    )
 
 
 def _is_half(draws: Draws) -> bool:
@@ -132,7 +146,7 @@ def find_regions(
         smallest=float(compared.adjusted.min(initial=1.0)),
         alpha=alpha,
         confidence=confidence,
-        n_resamples=draws.count - (not draws.exact),
+        n_resamples=len(compared.largest) - (not draws.exact),
         exact=draws.exact,
         drawn=_drawn(columns, labels, sizes, regions),
         notes=_notes(boxes, len(columns), regions, design, own),

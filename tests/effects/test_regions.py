@@ -13,6 +13,7 @@ from statsmodels.stats.proportion import proportion_confint
 import naive_regions as naive
 from shrinktest import compare, independence_test, k_sample_test, two_sample_test
 from shrinktest.data.tables import read_table
+from shrinktest.effects import regions as effects
 from shrinktest.effects.regions import ComparedBoxes, standardized
 from shrinktest.permutations.base import Draws
 from shrinktest.permutations.design import PermutationDesign
@@ -138,6 +139,17 @@ def test_p_values_are_those_of_loops_over_all_permutations(design, monkeypatch):
     if design == "rows":
         assert labels == list(naive.splits(first, second))
         assert len(labels) == 2 * half.distinct
+
+
+def test_many_boxes_use_fewer_random_permutations(monkeypatch):
+    first, second = planted(np.random.default_rng(7), 60)
+    result = two_sample_test(first, second, n_resamples=399, rng=0)
+    whole = result.regions()
+    assert whole.n_resamples == 399
+    monkeypatch.setattr(effects, "_ENOUGH", 200)
+    monkeypatch.setattr(effects, "_VALUES", 200 * whole.n_boxes)
+    assert result.regions().n_resamples == 199
+    assert two_sample_test(first, second, n_resamples=199, rng=0).regions() == result.regions()
 
 
 def test_the_p_value_of_a_single_box_is_exact():
