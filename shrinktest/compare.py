@@ -112,6 +112,9 @@ def compare(
     tests each have level ``alpha``, and may disagree.  Dates and counters that hardly overlap are
     left out of the overall test, with a note.
 
+    The report also names regions in which one table has more rows, by the permutations of the
+    overall test: ``result.regions``, see :doc:`/regions`.
+
     Effects of numbers and dates are medians, the AUC of the column and the ratio of interquartile
     ranges; of categories, the change of every share.  Their intervals account for pairs and groups.
     With ``blocks=`` the effects of columns compare all rows, whatever their block, while p-values

@@ -23,6 +23,7 @@ from shrinktest.statistics.boxes import Boxes
 
 _SIDE = 0.25  # by how much a box with one more side must be clearer
 _MOST = 6  # regions that are named
+_OUTSIDE = 0.5  # of the rows of a region, at least, that are in none before it
 _CONSIDERED = 300  # clear boxes that are considered for that
 _SPREAD = 200  # permutations from which the spread outside named regions is estimated
 _WORK = 5e9  # counts of rows in families of boxes, in all permutations
@@ -164,7 +165,7 @@ def _few(
     """Choose few of the clear boxes.
 
     The clearest comes first; the next is the clearest without the rows of those before, as long as
-    it reaches the critical height by these rows alone.
+    it reaches the critical height by these rows alone, and at least half of its rows are such.
     """
     further = np.array([len(boxes.conditions(box)) - 1 for box in clear], dtype=np.float64)
     heights = np.round(np.abs(compared.heights[clear]) - _SIDE * further, _DIGITS)
@@ -183,6 +184,7 @@ def _few(
         halves = np.zeros(len(order)) if _is_half(draws) else None
         heights = standardized(counts.astype(np.float64), halves)[0]
         heights *= np.sign(compared.heights[order])
+        heights[rest.sum(axis=1) < _OUTSIDE * inside.sum(axis=1)] = -math.inf
         best = int(heights.argmax())
         if heights[best] < critical:
             break

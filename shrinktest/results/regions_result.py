@@ -202,12 +202,14 @@ class RegionsResult(Result):
         for region in self.regions:
             shares = f"{_percent(region.first)} of {first}, {_percent(region.second)} of {second}"
             chance = f"adjusted p = {shown_pvalue(region.adjusted)}"
-            sentences.append(f"{region.words}: {shares} ({region.change}, {chance}).")
+            sentences.append(f"{region.words}: {shares} ({chance}).")
         return tuple(sentences)
 
     @property
     def answer(self) -> str:
         """The result in sentences, one for each region."""
+        if not self.n_boxes:
+            return "There are too few rows, or too few different ones, for any box."
         if not self.regions:
             first, second = self.names
             return (
@@ -292,8 +294,9 @@ def regions_of(
     that it holds its level if some boxes differ and others do not was measured (:doc:`/regions`).
 
     Of boxes that differ, the clearest is named first; others only if they are as clear without the
-    rows of those before.  The regions are chosen by the data: their adjusted p-values allow for
-    that, their shares and intervals do not, and are on average too far apart.
+    rows of those before, and at least half of their rows are in none of these.  The regions are
+    chosen by the data: their adjusted p-values allow for that, their shares and intervals do not,
+    and are on average too far apart.
 
     Raises ValueError if the result does not hold its data, or if the columns were replaced by
     residuals, row numbers or bins.

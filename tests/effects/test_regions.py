@@ -209,6 +209,21 @@ def test_a_planted_region_is_named_with_its_shares(estimator):
     assert len(regions.table) == len(regions)
 
 
+def test_regions_overlap_by_less_than_half():
+    rng = np.random.default_rng(3)
+    first = pd.DataFrame(rng.normal(size=(400, 2)), columns=["a", "b"])
+    second = pd.DataFrame(rng.normal([1.0, 0.7], 1.0, size=(400, 2)), columns=["a", "b"])
+    regions = two_sample_test(first, second, **FEW).regions()
+    assert 1 < len(regions) < 6 < regions.n_clear
+    by_name = {column.name: column for column in columns_of(pd.concat([first, second]))}
+    before = np.zeros(800, dtype=bool)
+    for region in regions.regions:
+        sides = [side.holds(by_name[side.column]) for side in region.conditions]
+        inside = np.logical_and.reduce(sides)
+        assert (inside & ~before).sum() >= inside.sum() / 2
+        before |= inside
+
+
 def test_exchanged_samples_exchange_the_regions():
     first, second = planted(np.random.default_rng(2), 60)
     one, other = (
@@ -313,6 +328,12 @@ def test_pictures_show_two_columns():
         regions.plot(columns=["land"])
     alone = two_sample_test(first[["spend"]], second[["spend"]], **FEW).regions().plot()
     assert [label.get_text() for label in alone.get_yticklabels()] == ["X", "Y"]
+
+
+def test_few_rows_have_no_boxes():
+    regions = two_sample_test([1.2, 0.3, 0.5, 0.8], [2.1, 1.9, 3.0, 2.6]).regions()
+    assert (regions.n_boxes, len(regions), regions.smallest) == (0, 0, 1.0)
+    assert regions.answer.startswith("There are too few rows")
 
 
 def test_notes_say_what_shares_count():
