@@ -49,10 +49,10 @@ def test_the_message_begins_with_what_differs():
 
 
 def test_the_same_data_always_give_the_same_answer():
-    one, other = (assert_same_distribution(REFERENCE, CURRENT, **AUC) for _ in range(2))
+    first, second = (assert_same_distribution(REFERENCE, CURRENT, **AUC) for _ in range(2))
     assert (
-        one
-        == other
+        first
+        == second
         == equivalence_test(REFERENCE, CURRENT, names=("reference", "current"), rng=0, **AUC)
     )
 

@@ -15,7 +15,8 @@ from functools import partial
 import numpy as np
 import pandas as pd
 from _charts import dots
-from _levels import ALPHA, generator, rate, region
+from _levels import ALPHA, generator, rate
+from _levels import region as exact_range
 from _study import claim, markdown, parts, run, span
 from scipy.stats import hypergeom
 from statsmodels.stats.multitest import multipletests
@@ -107,9 +108,9 @@ def by_boxes(table: pd.DataFrame, design: Planted, seed: int) -> tuple[bool, lis
 def boxes_of(regions, table: pd.DataFrame) -> list:
     """Return the rows, the columns and the direction of regions."""
     made = []
-    for one in regions.regions:
-        inside = np.logical_and.reduce([holds(side, table) for side in one.conditions])
-        made.append((inside, {side.column for side in one.conditions}, one.over == "Y"))
+    for region in regions.regions:
+        inside = np.logical_and.reduce([holds(side, table) for side in region.conditions])
+        made.append((inside, {side.column for side in region.conditions}, region.over == "Y"))
     return made
 
 
@@ -147,19 +148,19 @@ def nodes(features: np.ndarray, labels: np.ndarray, every: np.ndarray) -> list:
     made = []
     open_nodes = [(np.ones(len(features), bool), np.ones(len(every), bool), frozenset(), 0)]
     while open_nodes:
-        inside, there, path, depth = open_nodes.pop()
+        inside, every_inside, path, depth = open_nodes.pop()
         if depth:
-            made.append((there, path))
+            made.append((every_inside, path))
         if depth == DEPTH or inside.sum() < 2 * LEAF:
             continue
         feature, threshold = best_cut(features[inside], labels[inside])
         if feature < 0:
             continue
         low = features[:, feature] <= threshold
-        low_there = every[:, feature] <= threshold
+        low_of_every = every[:, feature] <= threshold
         longer = path | {feature}
-        open_nodes.append((inside & low, there & low_there, longer, depth + 1))
-        open_nodes.append((inside & ~low, there & ~low_there, longer, depth + 1))
+        open_nodes.append((inside & low, every_inside & low_of_every, longer, depth + 1))
+        open_nodes.append((inside & ~low, every_inside & ~low_of_every, longer, depth + 1))
     return made
 
 
@@ -174,13 +175,13 @@ def by_halves(table: pd.DataFrame, sizes: tuple[int, int], rng: np.random.Genera
     grown = np.zeros(len(labels), bool)
     grown[order[: sizes[0] // 2]] = True
     grown[order[sizes[0] : sizes[0] + sizes[1] // 2]] = True
-    found = nodes(features[grown], labels[grown], features)
-    if not found:
+    tree = nodes(features[grown], labels[grown], features)
+    if not tree:
         return []
     rest = ~grown
     pvalues = []
     more = []
-    for inside, _ in found:
+    for inside, _ in tree:
         total, drawn, marked = rest.sum(), (inside & rest).sum(), labels[rest].sum()
         seen = (inside & rest & (labels == 1)).sum()
         null = hypergeom(total, marked, drawn)
@@ -189,7 +190,7 @@ def by_halves(table: pd.DataFrame, sizes: tuple[int, int], rng: np.random.Genera
     adjusted = multipletests(pvalues, method="holm")[1]
     return [
         (inside, {names[j] for j in path}, up)
-        for (inside, path), p, up in zip(found, adjusted, more, strict=True)
+        for (inside, path), p, up in zip(tree, adjusted, more, strict=True)
         if p <= ALPHA
     ]
 
@@ -346,7 +347,7 @@ def values(tables) -> dict:
             "a box is called different": _rates(control["wrong"], int(control["trials"].max())),
         }
     )
-    low, high = region(int(control["trials"].max()))
+    low, high = exact_range(int(control["trials"].max()))
     rates = control["wrong"] / control["trials"]
     return {
         "rows": ROWS,
@@ -383,7 +384,7 @@ def _percents(shares) -> list[str]:
 
 def _rates(counts, trials: int) -> list[str]:
     rates = [rate(int(count), trials) for count in counts]
-    return [f"{one['rejected']:.1%} [{one['low']:.1%}, {one['high']:.1%}]" for one in rates]
+    return [f"{row['rejected']:.1%} [{row['low']:.1%}, {row['high']:.1%}]" for row in rates]
 
 
 if __name__ == "__main__":

@@ -165,7 +165,7 @@ class Boxes:
                     for column, name in zip(columns, names, strict=True)
                 ]
                 some = list(combinations([each for each in sides if each.conditions], size))
-                boxes = sum(math.prod(len(side.conditions) for side in one) for one in some)
+                boxes = sum(math.prod(len(side.conditions) for side in family) for family in some)
                 if boxes <= limit:
                     families += some
                     most = size

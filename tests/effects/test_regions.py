@@ -226,14 +226,14 @@ def test_regions_overlap_by_less_than_half():
 
 def test_exchanged_samples_exchange_the_regions():
     first, second = planted(np.random.default_rng(2), 60)
-    one, other = (
+    forth, back = (
         two_sample_test(*pair, n_resamples=999, rng=0).regions()
         for pair in ((first, second), (second, first))
     )
-    assert one.regions[0].words == other.regions[0].words
-    assert {one.regions[0].over, other.regions[0].over} == {"X", "Y"}
-    assert one.regions[0].first == other.regions[0].second
-    assert one.regions[0].low == pytest.approx(-other.regions[0].high)
+    assert forth.regions[0].words == back.regions[0].words
+    assert {forth.regions[0].over, back.regions[0].over} == {"X", "Y"}
+    assert forth.regions[0].first == back.regions[0].second
+    assert forth.regions[0].low == pytest.approx(-back.regions[0].high)
 
 
 @pytest.mark.parametrize("scale", ["sd", "rank", "mad", "deviation", None])
