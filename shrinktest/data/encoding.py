@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from shrinktest._check import Array, as_points, counted, listed
-from shrinktest.data.column import TIMES, WORDS, Column, Table, recoded
+from shrinktest.data.column import WORDS, Column, Table, recoded
 from shrinktest.data.summary import ColumnSummary, as_common
 from shrinktest.data.tables import is_table, read_table, table_of
 from shrinktest.data.untestable import Untestable
@@ -123,7 +123,7 @@ class Code:
         if self.kind == "ordered":
             codes = np.where(missing, -1, np.rint(np.where(missing, 0.0, values)))
             return Column(self.name, self.kind, codes.astype(np.int64), self.levels)
-        if self.kind in TIMES:
+        if self.kind in ("date", "duration"):
             ticks = np.rint(np.where(missing, 0.0, values) * _MICROSECONDS).astype(np.int64)
             times = ticks.astype("timedelta64[us]") + (self.origin or np.timedelta64(0, "us"))
             times[missing] = "NaT"
@@ -325,10 +325,6 @@ class Encoding:
             out[:, group] = code.numbers(column)
         return out
 
-    def points(self, table: Table) -> Array:
-        """Return the numbers of a table with these columns, in their order, shape (n, features)."""
-        return np.ascontiguousarray(self.units.moved(self.raw(table)))
-
     def decoded(self, points: Array) -> tuple[Column, ...]:
         """Return the columns of a table from the numbers (n, features) of its tested rows."""
         raw = self.units.points
@@ -337,6 +333,10 @@ class Encoding:
         return tuple(
             code.column(raw[:, group]) for code, group in zip(self.codes, self.groups, strict=True)
         )
+
+    def points(self, table: Table) -> Array:
+        """Return the numbers of a table with these columns, in their order, shape (n, features)."""
+        return np.ascontiguousarray(self.units.moved(self.raw(table)))
 
     def entries(self, scale: Any, argument: str = "scale") -> tuple[Any, ...]:
         """Return the unit of every feature, a name or a number, for a ``scale`` of the columns."""
