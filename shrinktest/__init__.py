@@ -19,7 +19,16 @@ _MODULES = {
 }
 
 #: Rooms that need no import of their own: ``shrinktest.power.designs``.
-_ROOMS = ("applications", "datasets", "estimators", "kernels", "permutations", "power", "risk")
+_ROOMS = (
+    "applications",
+    "datasets",
+    "estimators",
+    "kernels",
+    "permutations",
+    "power",
+    "risk",
+    "testing",
+)
 
 __all__ = sorted(_MODULES)
 

@@ -113,6 +113,9 @@ def compare(
     tests each have level ``alpha``, and may disagree.  Dates and counters that hardly overlap are
     left out of the overall test, with a note.
 
+    The report also names regions in which one table has more rows, by the permutations of the
+    overall test: ``result.regions``, see :doc:`/regions`.
+
     Effects of numbers and dates are medians, the AUC of the column and the ratio of interquartile
     ranges; of categories, the change of every share.  Their intervals account for pairs and groups.
     With ``blocks=`` the effects of columns compare all rows, whatever their block, while p-values
@@ -184,6 +187,7 @@ def compare(
     effects = _effects(pooled, columns.labels, tested, rows, tests, units, confidence)
     size = overall.effect(confidence=confidence)
     notes = _notes(compared, whole, overall, tests, size, successive)
+    regions = overall.regions(confidence=confidence) if overall.n_resamples else None
     result = ComparisonResult(
         called,
         overall,
@@ -195,6 +199,7 @@ def compare(
         effect=size,
         successive=successive,
         notes=notes,
+        regions=regions if regions is None else replace(regions, names=called),
     )
     return replace(result, where=_where(result))
 

@@ -165,6 +165,7 @@ def equivalence_test(
     _check_reachable(value, measure, test.context)
     notes.append(note("asymptotic", interval="upper limit"))
     estimate = effect.estimates[measure]
+    lower, upper = getattr(effect, f"{measure}_interval")
     statistic, pvalue = estimate.below(value)
     if math.isnan(pvalue):
         pvalue = 1.0
@@ -173,7 +174,7 @@ def equivalence_test(
         statistic=statistic,
         pvalue=min(1.0, max(pvalue, float(np.finfo(float).tiny))),
         estimate=float(estimate.value),
-        upper=getattr(effect, f"{measure}_interval")[1],
+        upper=upper,
         margin=value,
         measure=measure,
         alpha=float(alpha),
@@ -182,6 +183,7 @@ def equivalence_test(
         margin_words=words,
         folds=min(options["folds"], *estimate.units) if measure == AUC else None,
         notes=tuple(dict.fromkeys(notes)),
+        lower=lower,
     )
 
 

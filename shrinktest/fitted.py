@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from shrinktest._check import complete_points, count, counted, flag, level
+from shrinktest._check import Points, complete_points, count, counted, flag, level
 from shrinktest._parallel import memory_limit, single_blas_thread
 from shrinktest._random import as_rng
+from shrinktest.data.tables import table_of
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators import MeanEstimator
 from shrinktest.kernels import Kernel
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from shrinktest.equal_distributions import EqualDistributions
     from shrinktest.hypothesis import Hypothesis
+    from shrinktest.results.regions_result import RegionsResult
 
 _NOT_IN_PICKLE = (
     "this result was pickled without its data, which effects and witness functions need; pickle "
@@ -132,6 +134,12 @@ class TestContext:
                     "use form='auto'"
                 )
 
+    def regions(self, names: tuple[str, str], alpha: float, confidence: float) -> RegionsResult:
+        """Return where two samples differ."""
+        raise ValueError(
+            "regions: rows in batches were not kept; test a random part of them in memory"
+        )
+
     def shares(self, rng: np.random.Generator) -> dict[str, float]:
         """Return what each column contributes to the statistic, as a share of it."""
         raise ValueError(
@@ -202,6 +210,37 @@ class Witness(TestContext):
             exact=self.draws.exact,
             confidence=confidence,
             studentize=studentize,
+        )
+
+    def regions(self, names: tuple[str, str], alpha: float, confidence: float) -> RegionsResult:
+        """Return in which boxes of columns two samples differ, by the permutations of the test."""
+        from shrinktest.effects.regions import find_regions
+
+        (variable,) = self.hypothesis.variables
+        if variable.numbers:
+            raise ValueError(
+                "kernel: a precomputed matrix has no columns; test the rows themselves"
+            )
+        if self.draws.count < 2:
+            raise ValueError(
+                "n_resamples=0 leaves no permutations for regions; run the test with some"
+            )
+        encoding = variable.encoding
+        if encoding is None:
+            columns = table_of(Points(variable.points, None)).columns
+        else:
+            columns = encoding.decoded(variable.points)
+        named = encoding is not None and encoding.named
+        return find_regions(
+            columns,
+            [column.name if named else f"column {column.name}" for column in columns],
+            (self.sizes[0], self.sizes[1]),
+            self.draws,
+            self.hypothesis.restriction,
+            names=names,
+            alpha=alpha,
+            confidence=confidence,
+            own=self.hypothesis.own is not None,
         )
 
     def _functions(

@@ -287,6 +287,17 @@ TEXTS = {
         "exceeded somewhat; the two-sided test holds its level."
     ),
     "interval-groups": "The interval is a jackknife over {groups} groups of pairs.",
+    "regions-chosen": (
+        "The data chose these regions among all boxes: adjusted p-values allow for that; shares "
+        "and intervals do not, and tend to be too far apart."
+    ),
+    "regions-across-blocks": (
+        "Shares and intervals of regions count all rows, whatever their block; p-values compare "
+        "rows within blocks."
+    ),
+    "regions-by-column": (
+        "With {columns} columns, or so many rows, only regions of single columns were compared."
+    ),
     "undecided": (
         "Without permutations the statistics cannot be compared, so the witness function and the "
         "place of a change describe the first."

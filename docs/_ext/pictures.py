@@ -41,6 +41,10 @@ WITNESS = (
     "result.plot_witness()",
     "The witness function, above zero where the first sample has more observations, with its band.",
 )
+REGIONS = (
+    "result.plot()",
+    "Rows of both samples in two columns, and the outlines of regions with more of one of them.",
+)
 #: By function, and by class of results: the line that draws what the first example found, and what is to be seen.
 DRAWN = {
     **dict.fromkeys(
@@ -62,6 +66,7 @@ DRAWN = {
     "TermResult": TERM,
     "check_level": LEVELS,
     "EquivalenceResult": BELOW,
+    "RegionsResult": REGIONS,
     "KSampleEffect": PAIRS,
     "AggregateResult": MEMBERS,
     "TwoSampleResult": WITNESS,

@@ -26,6 +26,8 @@ PAGES = (
                 "start",
                 "tables",
                 "compare",
+                "regions",
+                "testing",
                 "effects",
                 "closer",
                 "factors",

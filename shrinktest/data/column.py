@@ -96,6 +96,14 @@ class Column:
         """Return the column with these rows only."""
         return replace(self, values=self.values[rows])
 
+    def without(self, rows: np.ndarray) -> Column:
+        """Return the column whose values in these rows (n,) are missing."""
+        values = self.values.copy()
+        values[rows] = (
+            -1 if self.kind in CODED else np.array("NaT" if self.kind in TIMES else np.nan)
+        )
+        return replace(self, values=values)
+
     def __len__(self) -> int:
         return len(self.values)
 

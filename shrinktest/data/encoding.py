@@ -28,6 +28,8 @@ from shrinktest.units import (
     entries_by_name,
 )
 
+_MICROSECONDS = 86400e6  # of a day
+_DIGITS = 12  # of numbers that were in other units
 _APART = 2.0**-0.5  # unit of an indicator of missing values: 0 and 1 are the square root of 2 apart
 
 
@@ -108,6 +110,27 @@ class Code:
             if self.indicated
             else values
         )
+
+    def column(self, numbers: Array) -> Column:
+        """Return the column that has these numbers (n, features), which rounding may have moved."""
+        missing = np.isnan(numbers).any(axis=1)
+        if self.indicated:
+            missing = numbers[:, -1] != 0.0
+        if self.categorical:
+            values = numbers[:, : len(self.levels)].argmax(axis=1) if self.levels else missing - 1
+            return Column(self.name, self.kind, np.where(missing, -1, values), self.levels)
+        values = numbers[:, 0]
+        if self.kind == "ordered":
+            codes = np.where(missing, -1, np.rint(np.where(missing, 0.0, values)))
+            return Column(self.name, self.kind, codes.astype(np.int64), self.levels)
+        if self.kind in ("date", "duration"):
+            ticks = np.rint(np.where(missing, 0.0, values) * _MICROSECONDS).astype(np.int64)
+            times = ticks.astype("timedelta64[us]") + (self.origin or np.timedelta64(0, "us"))
+            times[missing] = "NaT"
+            return Column(self.name, self.kind, times)
+        distinct, places = np.unique(values, return_inverse=True)
+        near = np.array([float(f"{value:.{_DIGITS}g}") for value in distinct.tolist()])
+        return Column(self.name, self.kind, np.where(missing, np.nan, near[places]))
 
     def units(self, scale: Any) -> list[Any]:
         """Return the unit of each feature for the variable unit ``scale``.
@@ -299,6 +322,15 @@ class Encoding:
         for code, column, group in zip(self.codes, table.columns, self.groups, strict=True):
             out[:, group] = code.numbers(column)
         return out
+
+    def decoded(self, points: Array) -> tuple[Column, ...]:
+        """Return the columns of a table from the numbers (n, features) of its tested rows."""
+        raw = self.units.points
+        if not len(raw):
+            raw = points * self.units.units()
+        return tuple(
+            code.column(raw[:, group]) for code, group in zip(self.codes, self.groups, strict=True)
+        )
 
     def points(self, table: Table) -> Array:
         """Return the numbers of a table with these columns, in their order, shape (n, features)."""

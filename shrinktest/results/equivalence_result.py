@@ -43,6 +43,8 @@ class EquivalenceResult(Decision):
         The ordinary test without permutations: kernel, estimator, sizes, columns, versions.
     margin_words : str
         The change whose effect is the margin, such as "shift 0.2"; empty for a number.
+    lower : float
+        Lower limit of the effect with confidence 1 - alpha; NaN if there is no variance.
 
     Examples
     --------
@@ -66,6 +68,7 @@ class EquivalenceResult(Decision):
     margin_words: str = ""
     folds: int | None = None
     notes: tuple[str, ...] = ()
+    lower: float = math.nan
 
     computed = ("answer", "reject")
     decision = "result.equivalent"
@@ -80,6 +83,22 @@ class EquivalenceResult(Decision):
     def equivalent(self) -> bool:
         """True if the effect was shown to be below the margin."""
         return self.reject()
+
+    @property
+    def differs(self) -> bool:
+        """True if the effect was shown to be above the margin."""
+        return self.lower > self.margin
+
+    @property
+    def difference(self) -> str:
+        """The difference of two samples that differ by more than the margin, in one sentence."""
+        name = MEASURES[self.measure][0]
+        first, second = self.names
+        return (
+            f"{second} differs from {first} by more than the margin {_number(self.margin)}: {name} "
+            f"{_number(self.estimate)}, above {_number(self.lower)} with confidence "
+            f"{1.0 - self.alpha:.4g}."
+        )
 
     @property
     def answer(self) -> str:

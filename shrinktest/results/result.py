@@ -153,10 +153,9 @@ class TestResult(Decision):
         )
 
     def __getattr__(self, name: str) -> Any:
-        if name in ("witness", "witness_band", "plot_witness", "contributions"):
-            raise AttributeError(
-                f"a witness function compares two samples; {self.kind.described} has none"
-            )
+        if name in ("witness", "witness_band", "plot_witness", "contributions", "regions"):
+            what = "regions compare" if name == "regions" else "a witness function compares"
+            raise AttributeError(f"{what} two samples; {self.kind.described} has none")
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     statistic = property(

@@ -18,6 +18,7 @@ from shrinktest.results.base import Result, Setup, TestData, as_tuple, bandwidth
 from shrinktest.results.info import kind_of
 from shrinktest.results.plots.pvalues import plot_many, plot_members
 from shrinktest.results.printing import Summary, Table, number, side_by_side
+from shrinktest.results.regions_result import regions_of
 from shrinktest.results.result import TestResult
 from shrinktest.results.witness import WitnessBand
 
@@ -211,6 +212,8 @@ class AggregateResult(TestResult):
         """
         band: WitnessBand = self.best.witness_band(points, **options)
         return replace(band, notes=(*band.notes, note("witness-of-member", member=self._decider())))
+
+    regions = regions_of
 
     def plot_witness(self, ax: Axes | None = None, **options: Any) -> Axes:
         """Draw the witness function of the member that decided.

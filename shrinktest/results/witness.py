@@ -14,6 +14,7 @@ from shrinktest.permutations.stopping import allowed_rows
 from shrinktest.results.base import Result
 from shrinktest.results.plots import witness as pictures
 from shrinktest.results.printing import Summary, Table
+from shrinktest.results.regions_result import regions_of
 from shrinktest.results.result import NO_DATA, TestResult
 
 if TYPE_CHECKING:
@@ -124,6 +125,7 @@ class TwoSampleResult(TestResult):
         return band
 
     plot_witness = pictures.plot_witness
+    regions = regions_of
 
     @tiny_is_zero
     def contributions(self, *, n_repeats: int = 20, rng: Any = None) -> pd.DataFrame:

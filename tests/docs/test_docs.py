@@ -16,7 +16,7 @@ MODULES = [
     "shrinktest",
     *(
         f"shrinktest.{name}"
-        for name in ("estimators", "kernels", "datasets", "power", "risk", "applications")
+        for name in ("estimators", "kernels", "datasets", "power", "risk", "applications", "testing")
     ),
     "shrinktest.power.designs",
 ]

@@ -101,6 +101,9 @@ MADE = {
     "effect of several": lambda: k_sample_test(X, Y, X + 1.0, **FEW).effect(),
     "effect of dependence": lambda: independence_test(X, PAIR, **FEW).effect(),
     "band": lambda: two_sample_test(X, Y, **FEW).witness_band(X),
+    "regions": lambda: two_sample_test(
+        np.arange(30.0), 20.0 + np.arange(30.0), names=("a <i>", "b"), **FEW
+    ).regions(),
     "calibration": lambda: check_level(t_test, X, Y, **STUDY),
     "power": lambda: power_study(
         "mean-shift", {"plain <b>": "kme", "f & k": FKMSE(lam=0.5)}, 10, **STUDY, **PERMUTED

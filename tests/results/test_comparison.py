@@ -282,7 +282,7 @@ def test_the_page_is_well_formed_complete_and_begins_with_the_answer(result, pag
         assert piece in text
     tags = [tag for tag, _ in tree.seen]
     pictures = [attrs for tag, attrs in tree.seen if tag == "svg"]
-    assert len(pictures) == 6  # five columns, and two together
+    assert len(pictures) == 7  # five columns, regions, and two together
     assert all(attrs["role"] == "img" and len(attrs["aria-label"]) > 20 for attrs in pictures)
     scopes = [attrs.get("scope") for tag, attrs in tree.seen if tag == "th"]
     assert scopes.count("col") == 5 and scopes.count("row") == 6 and "caption" in tags
