@@ -160,6 +160,7 @@ class Trial:
             terms=terms,
             group=None if group is None else coded(group[rows]),
             block=coded(self.design.block[rows]),
+            joint=(),
         )
         part = replace(self, design=design, response=self.response.only(rows))
         (plan,) = [plan for plan in part.plans() if plan.term == tested.name]

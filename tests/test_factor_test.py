@@ -13,6 +13,7 @@ import pytest
 from scipy.spatial.distance import pdist, squareform
 
 import naive_factors as naive
+from factor_cases import response_of, statistic_of, trial
 from shrinktest import (
     Distances,
     Precomputed,
@@ -41,28 +42,6 @@ from shrinktest.statistics.projections import (
     share,
     term_statistic,
 )
-
-
-def trial(n=48, seed=0):
-    """A table with factors, covariates and nested labels."""
-    rng = np.random.default_rng(seed)
-    patients = np.repeat([f"p{i}" for i in range(n // 4)], 4)
-    return pd.DataFrame(
-        {
-            "arm": np.where(np.repeat(np.arange(n // 4), 4) % 2, "drug", "placebo"),
-            "visit": np.tile(["v1", "v2", "v3", "v4"], n // 4),
-            "patient": patients,
-            "site": np.repeat([f"s{i % 3}" for i in range(n // 4)], 4),
-            "region": np.repeat([f"r{i % 3}" for i in range(n // 4)], 4),
-            "smoker": rng.random(n) < 0.5,
-            "age": rng.normal(50.0, 9.0, n),
-            "dose": rng.integers(1, 4, n),
-            "since": pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 900, n), "D"),
-            "pain score": rng.normal(size=n),
-            "constant": 1.0,
-        }
-    )
-
 
 # ----------------------------------------------------------------------------------------- formulas
 
@@ -262,7 +241,7 @@ def test_lost_directions_do_not_count():
     group = np.repeat(np.arange(4), 3)
     visit = naive.indicators([0, 1, 2] * 4)
     rest = basis(np.hstack([naive.indicators(group), visit]))
-    moved = moved_labels(labels, group, visit, rest)
+    moved = moved_labels([(labels, visit)], group, rest)
     orders = np.array([[0, 1, 2, 3], [0, 2, 1, 3], [2, 0, 1, 3]])
     bases, rank = moved(orders)
     assert bases.shape == (6, 3, 12)
@@ -314,12 +293,6 @@ def dune():
 def bray_curtis():
     species, environment = dune()
     return squareform(pdist(species, "braycurtis")), environment
-
-
-def response_of(table, seed=2, shift=0.0):
-    rng = np.random.default_rng(seed)
-    rows = rng.normal(size=(len(table), 3))
-    return rows + shift * (table["arm"] == "drug").to_numpy()[:, None]
 
 
 @pytest.mark.parametrize(
@@ -497,9 +470,7 @@ def test_labels_of_groups_are_refitted_within_blocks():
     first = np.unique(group, return_index=True)[1]
     assert (block[first][orders] == block[first]).all()
     assert len(np.unique(orders, axis=0)) > 10
-    statistic = term_statistic(
-        Features(response @ response.T), plan.part, plan.space, plan.moved, plan.directions, True
-    ).statistic()
+    statistic = statistic_of(plan, response)
     arm = naive.indicators(table["arm"])
     visit = naive.indicators(table["visit"])
     rest = np.hstack([naive.indicators(group), visit])
@@ -515,7 +486,7 @@ def test_rows_of_a_group_stay_in_their_group():
     group = pd.factorize(table["patient"])[0]
     plan = plans(Design(terms, 2, group, pd.factorize(table["site"])[0]), 0.05)[1]
     labels = plan.permutations.draw(np.random.default_rng(0), 5)
-    bases, _ = plan.moved(labels)
+    bases, _ = plan.strata[0].moved(labels)
     assert np.abs(bases[0, 0] - bases[0, 1]).max() > 0.1
     for code in range(12):
         rows = group == code
@@ -837,6 +808,18 @@ def test_the_command_gives_the_result_of_the_library(tmp_path, capsys):
     expected = factor_test("pain + mood ~ arm * visit", pd.read_csv(path), groups="patient", rng=0)
     assert [row["pvalue"] for row in shown["rows"]] == expected.pvalues.tolist()
     assert [row["term"] for row in shown["rows"]] == ["arm", "visit", "arm:visit"]
+
+
+def test_the_command_tests_terms_together(tmp_path, capsys):
+    path = table_file(tmp_path)
+    words = ["pain ~ arm * visit", "--groups", "patient", "--within", "signs", "--seed", "0"]
+    joint = ["--terms", "arm in any way=arm, arm:visit", "--terms", "time=visit,arm:visit"]
+    assert main(["factors", str(path), *words, *joint, "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert [row["term"] for row in rows[3:]] == ["arm in any way", "time"]
+    assert rows[4]["permuted"] == "signs of patients"
+    assert main(["factors", str(path), *words, "--terms", "arm,visit"]) == 2
+    assert "arm in any way=arm,arm:visit" in capsys.readouterr().err
 
 
 def test_the_command_compares_pairs_of_levels(tmp_path, capsys):

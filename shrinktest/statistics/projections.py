@@ -12,7 +12,7 @@ is the modified pseudo-F of Anderson, Walsh, Clarke, Gorley and Guerra-Castro (2
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -107,16 +107,36 @@ def moved_predictor(part: Projection) -> MovedBasis:
     return moved
 
 
-def moved_labels(labels: Array, group: np.ndarray, stay: Array, rest: Array) -> MovedBasis:
+def moved_signs(part: Projection) -> MovedBasis:
+    """Return the residualized predictor: rows of Q with signs, with N projected out again.
+
+    Signs (B, n) of rows of Q are signs of the rows of the residuals of N.
+    """
+    rows_of_term = np.ascontiguousarray(part.added.T)
+
+    def moved(signs: np.ndarray) -> tuple[Array, Array]:
+        return orthonormal(rows_of_term[:, None] * signs, part.rest)
+
+    return moved
+
+
+def moved_labels(
+    factors: Sequence[tuple[Array, Array]], group: np.ndarray, rest: Array
+) -> MovedBasis:
     """Return products of labels of whole groups, which move, and columns that stay.
 
-    ``labels`` (g, c) has the columns of each group, ``group`` (n,) the group of each row.
+    Each of ``factors`` has columns (g, c) of the groups and (n, s) of the rows; ``group`` (n,) is
+    the group of each row.
     """
 
     def moved(groups: np.ndarray) -> tuple[Array, Array]:
-        given = labels.T[:, groups[:, group]]  # (c, B, n)
-        both = given[:, None] * stay.T[None, :, None]
-        return orthonormal(both.reshape(-1, *given.shape[1:]), rest)
+        places = groups[:, group]
+        columns = []
+        for labels, stay in factors:
+            given = labels.T[:, places]  # (c, B, n)
+            both = given[:, None] * stay.T[None, :, None]
+            columns.append(both.reshape(-1, *given.shape[1:]))
+        return orthonormal(np.concatenate(columns), rest)
 
     return moved
 
@@ -221,6 +241,17 @@ def term_statistic(
         robust,
         float(np.abs(features.diagonal()).mean()),
     )
+
+
+def averaged(statistics: Sequence[Statistic], weights: Sequence[float]) -> Statistic:
+    """Return the weighted mean of statistics of the same permutations."""
+    shares = np.array(weights) / np.sum(weights)
+
+    def values(rows: np.ndarray) -> Array:
+        parts = [share * each(rows) for share, each in zip(shares, statistics, strict=True)]
+        return np.asarray(np.sum(parts, axis=0))
+
+    return values
 
 
 # --- effect size ----------------------------------------------------------------------------------
