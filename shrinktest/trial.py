@@ -12,10 +12,11 @@ import numpy as np
 from shrinktest._check import choice, counted
 from shrinktest._random import as_rng, rng_provenance
 from shrinktest.data.formula import Factor, Term
-from shrinktest.factors import Design, NoEffect, Plan, coded, plans
+from shrinktest.factors import NoEffect
 from shrinktest.hypothesis import Variable
 from shrinktest.kernel_spec import KernelSpec
 from shrinktest.many import run_many
+from shrinktest.plans import Design, Plan, coded, plans
 from shrinktest.results.base import Setup, TestData, unique
 from shrinktest.results.several import WESTFALL_YOUNG, MultipleTestsResult
 from shrinktest.run import run

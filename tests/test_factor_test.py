@@ -32,7 +32,8 @@ from shrinktest.data.formula import (
     projections,
     terms_of,
 )
-from shrinktest.factors import Design, aligned, plans
+from shrinktest.factors import aligned
+from shrinktest.plans import Design, plans
 from shrinktest.statistics.features import Features
 from shrinktest.statistics.projections import (
     adjusted_means,

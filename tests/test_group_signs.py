@@ -12,7 +12,7 @@ import naive_factors as naive
 from factor_cases import response_of, statistic_of, trial
 from shrinktest import factor_test
 from shrinktest.data.formula import Formula, design_table, terms_of
-from shrinktest.factors import Design, plans
+from shrinktest.plans import Design, plans
 
 
 def test_signs_of_groups_are_enumerated():

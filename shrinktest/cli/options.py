@@ -159,8 +159,8 @@ _GROUPS = {
     ),
     "what is compared": "",
     "design": (
-        "typ terms pairwise blocks groups within paired block_length lags resamples alpha alphas stopping seed "
-        "trials n n_trials power ratio confidence trim"
+        "typ terms pairwise blocks groups within paired block_length lags resamples alpha alphas "
+        "stopping seed trials n n_trials power ratio confidence trim"
     ),
     "output": (
         "effect json paragraph plot html csv witness coordinates exit_code fail_if progress quiet "
