@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -86,7 +86,7 @@ class NoEffect(Hypothesis):
     indicator_columns: Array | None = None  # (n, c): indicators, for which a linear kernel is added
 
     @classmethod
-    def of(cls, plan: Plan, response: Variable, align: bool, **options: Any) -> NoEffect:
+    def of(cls, plan: Plan, response: Variable, align: bool, **options: Any) -> Self:
         """Align the response for a term."""
         variable = response
         indicator_columns = None

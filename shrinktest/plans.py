@@ -32,6 +32,7 @@ from shrinktest.statistics.projections import (
 )
 
 _NOTHING = 1e-9  # squared length of the rows of a group that a term leaves as they are
+_FEW_RESIDUALS = 10  # in a cell of the design
 _ENOUGH = 10.0  # permutations times alpha, from which exact rows lose no power
 
 
@@ -108,6 +109,8 @@ class Plan:
     strata: tuple[Stratum, ...]  # whose statistics are averaged; most plans have one
     permutations: Permutations
     permuted: str  # in words
+    within: np.ndarray  # cells in which units of the part change places
+    where: str  # the same in words
     exact: bool  # True if the test is exact, else it is approximate
     unit: np.ndarray  # of the jackknife, for each row of the projection
     alignment: Array  # basis (n, q) of what is taken off the numbers of all rows
@@ -207,9 +210,10 @@ def _exact_cells(
     terms: Sequence[Term],
     block: np.ndarray,
     columns: Array,
+    where: str,
     alpha: float,
 ) -> tuple[np.ndarray | None, str, tuple[str, ...]]:
-    """Return cells in which exact permutations move variables, or None, words, and notes.
+    """Return cells in which exact permutations move variables, or None, where that is, and notes.
 
     ``columns`` (n, c) are those that move.  If cells leave few permutations of them, there is a
     note, and no cells.
@@ -222,14 +226,15 @@ def _exact_cells(
         if factor.name not in moved and basis(factor.columns, space).shape[1]
     }
     if not moved or not all(factor.categorical for factor in others.values()):
-        return None, "", ()
+        return None, where, ()
     cells = coded(block, *(factor.codes for factor in others.values()))
     count = n_distinct(columns, cells)
     if others and count < _ENOUGH / alpha and n_distinct(columns, block) > count:
         number = counted(int(count), "different permutation")
-        return None, "", (note("few-exact", permutations=number, term=term.name),)
-    words = f" within cells of {' and '.join(others)}" if others else ""
-    return cells, words, ()
+        return None, where, (note("few-exact", permutations=number, term=term.name),)
+    if others:
+        where = f"{where}{',' if where else ''} within cells of {' and '.join(others)}"
+    return cells, where, ()
 
 
 def _rows_plan(
@@ -243,13 +248,13 @@ def _rows_plan(
 ) -> Plan:
     """Return whether rows, or groups, move exactly, or rows of the residualized predictor."""
     moving = _moved(term, terms)
-    cells, of_others, notes = _exact_cells(term, moving, terms, block, part.added, alpha)
+    cells, where, notes = _exact_cells(term, moving, terms, block, part.added, where, alpha)
     exact = cells is not None
     count = n_distinct(part.added, block if cells is None else cells)
     if cells is not None:
         permutations, moved = _exact_rows(term, terms, part, cells)
         count = min(count, permutations.distinct)
-        permuted = f"{what}{where}{',' if where and of_others else ''}{of_others}"
+        permuted = f"{what}{where}"
     else:
         permutations = _orders(block)
         moved = moved_predictor(part)
@@ -261,6 +266,8 @@ def _rows_plan(
         strata=(Stratum(part, moved, part.adjusted if exact else part.rest, part.df),),
         permutations=permutations,
         permuted=permuted,
+        within=block if cells is None else cells,
+        where=where,
         exact=exact,
         unit=block,
         alignment=part.adjusted,
@@ -404,6 +411,8 @@ def _signs_plan(design: Design, term: TestedTerms, part: Projection, alpha: floa
         strata=(Stratum(part, moved_signs(part), part.rest, part.df),),
         permutations=permutations,
         permuted=what,
+        within=group,
+        where=f" within {design.group_name}",
         exact=False,
         unit=group,
         alignment=part.adjusted,
@@ -441,6 +450,8 @@ def _labels_plan(design: Design, term: TestedTerms, part: Projection, alpha: flo
         strata=(Stratum(part, moved, part.rest, directions),),
         permutations=_orders(block),
         permuted=f"{_labels_that_move(design, term)}{design.within_blocks}",
+        within=design.rows_group,
+        where=f" within {design.group_name}",
         exact=False,
         unit=design.rows_group,
         alignment=part.adjusted,
@@ -482,18 +493,15 @@ def _plan_of_strata(design: Design, term: JointTerm, alpha: float) -> Plan:
         Term((each.only(first),)) for each in factors.values() if each.name not in design.varying
     ]
     moving = [upper.added, *(_label_columns(design, each, lower.rest)[0] for each in mixed)]
-    cells, of_others, notes = _exact_cells(term, moved, of_groups, block, np.hstack(moving), alpha)
+    columns_of_groups = np.hstack(moving)
+    cells, where, notes = _exact_cells(
+        term, moved, of_groups, block, columns_of_groups, design.within_blocks, alpha
+    )
     exact = cells is not None
     within = block if cells is None else cells
-    _require_permutations(
-        term, n_distinct(np.hstack(moving), within), f"whole {design.group_name}", alpha
-    )
-    where = design.within_blocks
-    permuted = f"{_labels_that_move(design, term)}{where}"
-    if exact:
-        permuted = (
-            f"whole {design.group_name}{where}{',' if where and of_others else ''}{of_others}"
-        )
+    whole = f"whole {design.group_name}"
+    _require_permutations(term, n_distinct(columns_of_groups, within), whole, alpha)
+    what = whole if exact else _labels_that_move(design, term)
     of_means = Stratum(
         upper,
         moved_rows(upper) if exact else moved_predictor(upper),
@@ -509,11 +517,42 @@ def _plan_of_strata(design: Design, term: JointTerm, alpha: float) -> Plan:
         part=part,
         strata=(of_means, of_rows),
         permutations=_orders(within),
-        permuted=permuted,
+        permuted=f"{what}{where}",
+        within=within,
+        where=where,
         exact=exact,
         unit=group,
         alignment=part.adjusted,
         cells=np.zeros(design.size, dtype=np.int64),
         interaction=not exact,
+        notes=notes,
+    )
+
+
+# --- residuals ------------------------------------------------------------------------------------
+
+
+def residual_plan(design: Design, plan: Plan) -> Plan:
+    """Return the plan in which residuals change places where the units of a term do.
+
+    The response is aligned for all terms.
+    """
+    whole = plan.groups is not None
+    model = plan.part.model[design.rows_group] if whole else plan.part.model
+    units = f"residuals of {design.group_name}" if whole else "residual rows"
+    factors = {factor.name: factor for term in design.terms for factor in term.factors}
+    rows = design.first if whole else np.arange(design.size)
+    codes = [factor.codes[rows] for factor in factors.values() if factor.categorical]
+    fewest = int(np.bincount(coded(*codes)).min()) if codes else len(rows)
+    notes = plan.notes
+    if fewest < _FEW_RESIDUALS:
+        notes = (*notes, note("few-residuals", fewest=counted(fewest, "observation")))
+    return replace(
+        plan,
+        permutations=_orders(plan.within),
+        permuted=f"{units}{plan.where}",
+        exact=False,
+        alignment=basis(np.hstack([model, plan.alignment])),
+        interaction=False,
         notes=notes,
     )

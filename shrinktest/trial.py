@@ -13,14 +13,17 @@ from shrinktest._check import choice, counted
 from shrinktest._random import as_rng, rng_provenance
 from shrinktest.data.formula import Factor, Term
 from shrinktest.factors import NoEffect
-from shrinktest.hypothesis import Variable
+from shrinktest.hypothesis import Variable, resolve
 from shrinktest.kernel_spec import KernelSpec
 from shrinktest.many import run_many
-from shrinktest.plans import Design, Plan, coded, plans
+from shrinktest.plans import Design, Plan, coded, plans, residual_plan
 from shrinktest.results.base import Setup, TestData, unique
+from shrinktest.results.cell_means import CellMeans
 from shrinktest.results.several import WESTFALL_YOUNG, MultipleTestsResult
 from shrinktest.run import run
 from shrinktest.settings import Settings
+from shrinktest.spread import EqualSpread
+from shrinktest.statistics.kernel_cache import Request
 
 _NOT_IN_PICKLE = (
     "this result was pickled without its data, which further tests need; run factor_test again"
@@ -63,6 +66,53 @@ class Trial:
             hypothesis = self.hypothesis(plan)
             tested.append(run(hypothesis, self.estimator, [self.spec], self.settings, rng))
         return tuple(tested)
+
+    def spread(self, rng: np.random.Generator) -> tuple[Any, ...]:
+        """Test every term of the formula for an effect on the spread."""
+        names = [term.name for term in self.design.terms]
+        tested = []
+        for plan in self.plans():
+            if plan.term in names:
+                of_residuals = residual_plan(self.design, plan)
+                hypothesis = EqualSpread.of(
+                    of_residuals, self.response, self.align, remarks=self.notes
+                )
+                tested.append(run(hypothesis, self.estimator, [self.spec], self.settings, rng))
+        return tuple(tested)
+
+    # --- cells ------------------------------------------------------------------------------------
+
+    def cells(self, along: str | None) -> CellMeans:
+        """Return the kernel means of the cells of all factors, as the response is.
+
+        Lines follow the levels of the factor ``along``, by default of the one that has the most.
+        """
+        factors = self._factors()
+        if not factors:
+            raise ValueError("plot: the formula has no factor and no cells; use plot('shares')")
+        if along is None:
+            along = max(factors, key=lambda name: len(factors[name].levels))
+        joined = factors[choice(along, factors, "along")]
+        codes = coded(*(factor.codes for factor in factors.values()))
+        first = np.unique(codes, return_index=True)[1]
+        others = [factor for name, factor in factors.items() if name != along]
+        words = [", ".join(each.levels[each.codes[row]] for each in others) for row in first]
+        rng = as_rng(0)  # of kernels by random coordinates
+        spec = self.spec.by_feature(self.response.encoding)
+        response = self.response.compared_by(spec.kernel)
+        kernel = resolve(spec.candidates(response, rng)[0], response, rng)
+        features = self.settings.kernels(rng)(kernel, response.points, Request())
+        gram = features.about_mean(self.settings.memory).means(codes).gram
+        return CellMeans.of(gram, along, joined.codes[first], np.array(words), list(joined.levels))
+
+    def _factors(self) -> dict[str, Factor]:
+        """Return the factors with levels, by their names."""
+        return {
+            factor.name: factor
+            for term in self.design.terms
+            for factor in term.factors
+            if factor.categorical
+        }
 
     # --- one term, in parts -----------------------------------------------------------------------
 
@@ -110,12 +160,7 @@ class Trial:
 
         Rows of other levels are left out, so that p-values are adjusted by Holm's method.
         """
-        factors = {
-            factor.name: factor
-            for each in self.design.terms
-            for factor in each.factors
-            if factor.categorical
-        }
+        factors = self._factors()
         tested = factors[choice(term, factors, "term")]
         keys: tuple[str, ...] = ("first", "second")
         places: list[tuple[tuple[str, ...], np.ndarray]] = [((), np.ones(self.design.size, bool))]

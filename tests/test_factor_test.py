@@ -745,6 +745,46 @@ def test_shares_are_drawn():
     assert [label.get_text() for label in ax.get_yticklabels()] == ["arm", "visit", "arm:visit"]
 
 
+def test_cells_are_drawn_at_their_means():
+    import matplotlib
+
+    matplotlib.use("Agg")
+    table = trial()
+    response = response_of(table, shift=2.0)
+    result = factor_test(
+        "arm * visit + age", table, response=response, kernel="linear", n_resamples=99, rng=0
+    )
+    ax = result.plot("cells")
+    lines = [np.array(line.get_xydata()) for line in ax.lines]
+    assert [line.shape for line in lines] == [(4, 2), (4, 2)]
+    assert ax.get_legend_handles_labels()[1] == ["placebo", "drug"]
+    means = pd.DataFrame(response).groupby([table["arm"], table["visit"]]).mean()
+    drawn = {"placebo": lines[0], "drug": lines[1]}
+    # the first coordinate of means in three columns, up to its sign
+    centered = means - means.mean()
+    axis = np.linalg.svd(centered.to_numpy(), full_matrices=False)[2][0]
+    expected = np.abs(np.concatenate([centered.loc[arm] @ axis for arm in drawn]))
+    np.testing.assert_allclose(np.abs(np.concatenate(list(drawn.values()))[:, 0]), expected)
+    assert [len(line.get_xydata()) for line in result.plot("cells", along="arm").lines] == [2] * 4
+    assert "along arm" in result.plot("cells", along="arm").get_title()
+
+
+@pytest.mark.parametrize(
+    ("formula", "arguments", "message"),
+    [
+        ("arm + age", {"what": "cell"}, "Did you mean 'cells'"),
+        ("arm + age", {"along": "arm"}, "along= is for plot"),
+        ("arm + age", {"what": "cells", "along": "age"}, "along must be one of"),
+        ("age", {"what": "cells"}, "no factor and no cells"),
+    ],
+)
+def test_faults_of_pictures(formula, arguments, message):
+    table = trial()
+    result = factor_test(formula, table, response=response_of(table), n_resamples=99, rng=0)
+    with pytest.raises(ValueError, match=re.escape(message)):
+        result.plot(**arguments)
+
+
 # -------------------------------------------------------------------------------------- distances
 
 

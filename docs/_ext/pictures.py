@@ -23,6 +23,10 @@ CUTS = (
     "The distance of the rows before and after every cut, with the place of the change.",
 )
 SHARES = "result.plot()", "The share that every term explains, with its interval."
+MEANS = (
+    'result.plot("cells")',
+    "Means of the cells in a plane; lines join the visits of each arm, and part at the last.",
+)
 TERM = "arm.plot()", "The statistic of the term, in its null distribution."
 CHANGES = "result.plot()", "The series with its changes and their intervals."
 NEARER = "result.plot()", "How much further away than the nearest the others are, with intervals."
@@ -58,7 +62,7 @@ DRAWN = {
     "change_points": CHANGES,
     "closer_test": NEARER,
     "factor_test": SHARES,
-    "FactorResult": SHARES,
+    "FactorResult": MEANS,
     "TermResult": TERM,
     "check_level": LEVELS,
     "EquivalenceResult": BELOW,

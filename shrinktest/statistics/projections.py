@@ -28,10 +28,10 @@ from shrinktest.statistics.sums import times
 ROBUST = Form(name="robust", combine=lambda *_: None)
 F = Form(name="F", combine=lambda *_: None)
 
-_NUMBERS = 2**21  # of moved bases that are in memory at a time
-_SATURATED = 1e-6  # least 1 - h: rows that a model fits exactly
+NUMBERS = 2**21  # of moved bases that are in memory at a time
+SATURATED = 1e-6  # least 1 - h: rows that a model fits exactly
 _DEPENDENT = 1e-8  # of the largest eigenvalue: directions that a permutation takes from a term
-_NOTHING = 1e-12  # of the mean residual: what counts as no residual at all
+NOTHING = 1e-12  # of the mean residual: what counts as no residual at all
 
 #: Permutations (B, N) to orthonormal bases (k, B, n), those of the term first, and how many
 #: directions the term has (B,).
@@ -40,7 +40,7 @@ MovedBasis = Callable[[np.ndarray], tuple[Array, Array]]
 
 def _block(size: int) -> int:
     """Return how many vectors of a size are multiplied at a time."""
-    return min(128, max(1, _NUMBERS // size))
+    return min(128, max(1, NUMBERS // size))
 
 
 def projected(features: Features, space: Array) -> Features:
@@ -159,6 +159,16 @@ def orthonormal(columns: Array, rest: Array) -> tuple[Array, Array]:
     return np.ascontiguousarray(turned.transpose(1, 0, 2)), kept.sum(axis=1)
 
 
+def inner_products(features: Features, bases: Array) -> Array:
+    """Return inner products (k, B, n) of the sums along every basis vector with the rows."""
+    flat = bases.reshape(-1, bases.shape[-1])
+    values = features.values
+    block = _block(flat.shape[1])
+    if features.by_coordinates:
+        return times(times(flat, values, block), values.T, block).reshape(bases.shape)
+    return times(flat, values, block).reshape(bases.shape)
+
+
 # --- statistics -----------------------------------------------------------------------------------
 
 
@@ -179,12 +189,12 @@ class TermStatistic:
         diagonal = np.ascontiguousarray(self.residuals.diagonal())
         total = float(diagonal.sum())
         leverage = np.square(self.space).sum(axis=1)
-        least = _NOTHING * abs(total) / len(diagonal) + np.finfo(np.float64).tiny
+        least = NOTHING * abs(total) / len(diagonal) + np.finfo(np.float64).tiny
         d = self.directions
 
         def some(rows: np.ndarray) -> Array:
             bases, rank = self.moved(rows)
-            products = self._products(bases)
+            products = inner_products(self.residuals, bases)
             explained = np.einsum("kbn,kbn->kb", bases, products)
             squares = explained[:d].sum(axis=0)
             if self.robust:
@@ -196,20 +206,11 @@ class TermStatistic:
             return np.stack([squares, size], axis=1) / np.maximum(expected, least)[:, None]
 
         def values(rows: np.ndarray) -> Array:
-            step = max(1, _NUMBERS // (len(diagonal) * max(1, d)))
+            step = max(1, NUMBERS // (len(diagonal) * max(1, d)))
             parts = [some(rows[start : start + step]) for start in range(0, len(rows), step)]
             return np.concatenate(parts)
 
         return values
-
-    def _products(self, bases: Array) -> Array:
-        """Return inner products (k, B, n) of the sums along every basis vector with the rows."""
-        flat = bases.reshape(-1, bases.shape[-1])
-        values = self.residuals.values
-        block = _block(flat.shape[1])
-        if self.residuals.by_coordinates:
-            return times(times(flat, values, block), values.T, block).reshape(bases.shape)
-        return times(flat, values, block).reshape(bases.shape)
 
     def _expected(self, bases: Array, products: Array, diagonal: Array, leverage: Array) -> Array:
         """Return the expectation of SS without an effect, for rows of unequal spread."""
@@ -220,7 +221,7 @@ class TermStatistic:
         fitted = (inner @ stack).transpose(1, 0, 2)
         residual = diagonal + np.einsum("kbn,kbn->bn", fitted - 2.0 * products, bases)
         free = 1.0 - leverage - np.einsum("kbn,kbn->bn", bases, bases)
-        return np.einsum("bn,bn->b", lengths, residual / np.maximum(free, _SATURATED))
+        return np.einsum("bn,bn->b", lengths, residual / np.maximum(free, SATURATED))
 
 
 def term_statistic(
@@ -290,7 +291,7 @@ def _without_each(features: Features, model: Array, unit: np.ndarray) -> tuple[f
     whole = float(residuals.diagonal().sum())
     if len(np.unique(unit)) == len(unit):
         free = 1.0 - np.square(model).sum(axis=1)
-        kept = free > _SATURATED
+        kept = free > SATURATED
         without = np.where(kept, residuals.diagonal() / np.where(kept, free, 1.0), 0.0)
         return whole, whole - without, kept.astype(np.float64)
     parts = np.split(np.argsort(unit, kind="stable"), np.cumsum(np.bincount(unit))[:-1])
@@ -299,7 +300,7 @@ def _without_each(features: Features, model: Array, unit: np.ndarray) -> tuple[f
     for i, rows in enumerate(parts):
         free = np.eye(len(rows)) - model[rows] @ model[rows].T
         sizes, turns = np.linalg.eigh(free)
-        kept = sizes > _SATURATED
+        kept = sizes > SATURATED
         block = residuals[rows].gram
         squares = np.einsum("ij,ik,kj->j", turns, block, turns)
         left[i] = whole - (squares[kept] / sizes[kept]).sum()
