@@ -20,12 +20,12 @@ from shrinktest.data.formula import (
 from shrinktest.data.observed import at_least_two_rows, check_column_types, is_unasked, observed
 from shrinktest.data.read import check_nan_policy
 from shrinktest.data.tables import columns_at, names_in
+from shrinktest.factor_design import Design, coded
 from shrinktest.hypothesis import Variable
 from shrinktest.kernel_spec import KernelSpec
 from shrinktest.kernels import Distances, Kernel, Linear
 from shrinktest.kernels.user import takes_row_numbers
 from shrinktest.notes import note
-from shrinktest.plans import Design, coded
 from shrinktest.results.factor_result import FactorResult
 from shrinktest.settings import Settings
 from shrinktest.trial import Trial

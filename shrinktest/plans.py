@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from shrinktest.data.formula import (
     indicators,
     projections,
 )
+from shrinktest.factor_design import Design, coded
 from shrinktest.notes import note
 from shrinktest.permutations.base import Permutations, factorials
 from shrinktest.permutations.design import PermutationDesign
@@ -32,61 +32,7 @@ from shrinktest.statistics.projections import (
 )
 
 _NOTHING = 1e-9  # squared length of the rows of a group that a term leaves as they are
-_FEW_RESIDUALS = 10  # in a cell of the design
 _ENOUGH = 10.0  # permutations times alpha, from which exact rows lose no power
-
-
-@dataclass(frozen=True, eq=False)
-class Design:
-    """Terms of a formula, and the groups and blocks of the rows."""
-
-    terms: tuple[Term, ...]
-    typ: int
-    group: np.ndarray | None  # (n,): number of the group of each row
-    block: np.ndarray  # (n,): number of the block of each row
-    group_name: str = "groups"  # what messages and results call them
-    block_name: str = "blocks"
-    joint: tuple[JointTerm, ...] = ()  # terms that are also tested together
-    within: str = "rows"  # "rows" or "signs": what changes for terms that vary within groups
-
-    @property
-    def size(self) -> int:
-        """Number of rows."""
-        return len(self.block)
-
-    @property
-    def within_blocks(self) -> str:
-        """Words for the blocks; empty if there is one."""
-        return f" within {self.block_name}" if self.block.any() else ""
-
-    @property
-    def rows_group(self) -> np.ndarray:
-        """The group of each row, of a design that has groups."""
-        assert self.group is not None
-        return self.group
-
-    @cached_property
-    def first(self) -> np.ndarray:
-        """The first row of each group."""
-        return np.unique(self.rows_group, return_index=True)[1]
-
-    @cached_property
-    def varying(self) -> frozenset[str]:
-        """Names of the factors that vary within groups; none without groups."""
-        if self.group is None:
-            return frozenset()
-        within = basis(indicators(self.group))
-        factors = {factor.name: factor for term in self.terms for factor in term.factors}
-        return frozenset(
-            name for name, factor in factors.items() if basis(factor.columns, within).shape[1]
-        )
-
-    def kind(self, term: Term) -> str:
-        """Return "between" groups, "within" them, or "mixed" for a product of both."""
-        varying = term.variables & self.varying
-        if not varying:
-            return "between"
-        return "within" if varying == term.variables else "mixed"
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,13 +67,6 @@ class Plan:
     # units that are larger
     series: tuple[np.ndarray, ...] | None = None
     notes: tuple[str, ...] = ()
-
-
-def coded(*labels: np.ndarray) -> np.ndarray:
-    """Return numbers of the combinations of labels, in order of appearance."""
-    table = np.column_stack(labels)
-    _, first, code = np.unique(table, axis=0, return_index=True, return_inverse=True)
-    return np.asarray(np.argsort(np.argsort(first))[code.reshape(-1)])
 
 
 def n_distinct(rows: Array, cells: np.ndarray) -> float:
@@ -256,7 +195,7 @@ def _rows_plan(
         count = min(count, permutations.distinct)
         permuted = f"{what}{where}"
     else:
-        permutations = _orders(block)
+        permutations = orders_within(block)
         moved = moved_predictor(part)
         permuted = f"{what} of the residualized predictor{where}"
     _require_permutations(term, count, what, alpha)
@@ -277,7 +216,7 @@ def _rows_plan(
     )
 
 
-def _orders(cells: np.ndarray) -> Permutations:
+def orders_within(cells: np.ndarray) -> Permutations:
     """Return all orders of rows within cells."""
     return PermutationDesign(blocks=cells if cells.any() else None).pairings(len(cells), 1.0)
 
@@ -303,7 +242,7 @@ def _exact_rows(
     names = _moved(term, terms)
     moving = {each.name: each for other in terms for each in other.factors if each.name in names}
     if not all(factor.categorical for factor in moving.values()):
-        return _orders(cells), move
+        return orders_within(cells), move
     level = coded(*(factor.codes for factor in moving.values()))
     order = np.argsort(level, kind="stable")
     place = np.argsort(order)
@@ -448,7 +387,7 @@ def _labels_plan(design: Design, term: TestedTerms, part: Projection, alpha: flo
         term=term.name,
         part=part,
         strata=(Stratum(part, moved, part.rest, directions),),
-        permutations=_orders(block),
+        permutations=orders_within(block),
         permuted=f"{_labels_that_move(design, term)}{design.within_blocks}",
         within=design.rows_group,
         where=f" within {design.group_name}",
@@ -516,7 +455,7 @@ def _plan_of_strata(design: Design, term: JointTerm, alpha: float) -> Plan:
         term=term.name,
         part=part,
         strata=(of_means, of_rows),
-        permutations=_orders(within),
+        permutations=orders_within(within),
         permuted=f"{what}{where}",
         within=within,
         where=where,
@@ -525,34 +464,5 @@ def _plan_of_strata(design: Design, term: JointTerm, alpha: float) -> Plan:
         alignment=part.adjusted,
         cells=np.zeros(design.size, dtype=np.int64),
         interaction=not exact,
-        notes=notes,
-    )
-
-
-# --- residuals ------------------------------------------------------------------------------------
-
-
-def residual_plan(design: Design, plan: Plan) -> Plan:
-    """Return the plan in which residuals change places where the units of a term do.
-
-    The response is aligned for all terms.
-    """
-    whole = plan.groups is not None
-    model = plan.part.model[design.rows_group] if whole else plan.part.model
-    units = f"residuals of {design.group_name}" if whole else "residual rows"
-    factors = {factor.name: factor for term in design.terms for factor in term.factors}
-    rows = design.first if whole else np.arange(design.size)
-    codes = [factor.codes[rows] for factor in factors.values() if factor.categorical]
-    fewest = int(np.bincount(coded(*codes)).min()) if codes else len(rows)
-    notes = plan.notes
-    if fewest < _FEW_RESIDUALS:
-        notes = (*notes, note("few-residuals", fewest=counted(fewest, "observation")))
-    return replace(
-        plan,
-        permutations=_orders(plan.within),
-        permuted=f"{units}{plan.where}",
-        exact=False,
-        alignment=basis(np.hstack([model, plan.alignment])),
-        interaction=False,
         notes=notes,
     )

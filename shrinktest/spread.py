@@ -7,15 +7,22 @@ from typing import Any
 
 import numpy as np
 
+from shrinktest._check import counted
+from shrinktest.data.formula import basis
 from shrinktest.estimators import MeanEstimator
+from shrinktest.factor_design import Design, coded
 from shrinktest.factors import NoEffect, of_groups
 from shrinktest.fitted import FittedStatistic
+from shrinktest.notes import note
+from shrinktest.plans import Plan, orders_within
 from shrinktest.results.factor_result import TestedTerm
 from shrinktest.statistics.features import Features
 from shrinktest.statistics.kernel_cache import KernelCache
 from shrinktest.statistics.projections import ROBUST, share
 from shrinktest.statistics.spread import SpreadStatistic
 from shrinktest.statistics.statistic import Computation, Form, Prepared
+
+_FEW_RESIDUALS = 10  # in a cell of the design
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -56,3 +63,29 @@ class EqualSpread(NoEffect):
         return replace(
             result, term=TestedTerm(plan.term, plan.part.df, plan.permuted, "approximate", effect)
         )
+
+
+def residual_plan(design: Design, plan: Plan) -> Plan:
+    """Return the plan in which residuals change places where the units of a term do.
+
+    The response is aligned for all terms.
+    """
+    whole = plan.groups is not None
+    model = plan.part.model[design.rows_group] if whole else plan.part.model
+    units = f"residuals of {design.group_name}" if whole else "residual rows"
+    factors = {factor.name: factor for term in design.terms for factor in term.factors}
+    rows = design.first if whole else np.arange(design.size)
+    codes = [factor.codes[rows] for factor in factors.values() if factor.categorical]
+    fewest = int(np.bincount(coded(*codes)).min()) if codes else len(rows)
+    notes = plan.notes
+    if fewest < _FEW_RESIDUALS:
+        notes = (*notes, note("few-residuals", fewest=counted(fewest, "observation")))
+    return replace(
+        plan,
+        permutations=orders_within(plan.within),
+        permuted=f"{units}{plan.where}",
+        exact=False,
+        alignment=basis(np.hstack([model, plan.alignment])),
+        interaction=False,
+        notes=notes,
+    )

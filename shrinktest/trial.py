@@ -12,17 +12,22 @@ import numpy as np
 from shrinktest._check import choice, counted
 from shrinktest._random import as_rng, rng_provenance
 from shrinktest.data.formula import Factor, Term
+from shrinktest.effects.distance import Pair
+from shrinktest.effects.separability import Area
+from shrinktest.factor_design import Design, coded
 from shrinktest.factors import NoEffect
 from shrinktest.hypothesis import Variable, resolve
 from shrinktest.kernel_spec import KernelSpec
 from shrinktest.many import run_many
-from shrinktest.plans import Design, Plan, coded, plans, residual_plan
+from shrinktest.measured_effect import area_of_pair
+from shrinktest.plans import Plan, plans
 from shrinktest.results.base import Setup, TestData, unique
 from shrinktest.results.cell_means import CellMeans
+from shrinktest.results.pairwise_result import PairwiseResult
 from shrinktest.results.several import WESTFALL_YOUNG, MultipleTestsResult
 from shrinktest.run import run
 from shrinktest.settings import Settings
-from shrinktest.spread import EqualSpread
+from shrinktest.spread import EqualSpread, residual_plan
 from shrinktest.statistics.kernel_cache import Request
 
 _NOT_IN_PICKLE = (
@@ -155,7 +160,9 @@ class Trial:
             parts.append(Variable(points, name, scale, units_chosen=True))
         return labels, parts
 
-    def pairwise(self, term: str, within: str | None, rng: Any) -> MultipleTestsResult:
+    def pairwise(
+        self, term: str, within: str | None, confidence: float, rng: Any
+    ) -> PairwiseResult:
         """Test every pair of levels of a factor, at each level of another if ``within`` names it.
 
         Rows of other levels are left out, so that p-values are adjusted by Holm's method.
@@ -171,14 +178,20 @@ class Trial:
         generator = as_rng(rng)
         provenance = rng_provenance(generator)
         results = {}
+        second_rows = {}
         for place, rows in places:
             pairs = combinations(np.argsort(tested.levels, kind="stable").tolist(), 2)
             for first, second in pairs:
                 chosen = np.flatnonzero(rows & np.isin(tested.codes, (first, second)))
                 label = (tested.levels[first], tested.levels[second], *place)
                 results[label] = self._pair(tested, within, chosen, generator)
+                second_rows[label] = chosen, tested.codes[chosen] == second
+        areas = {
+            label: self._area(result, *second_rows[label], generator).with_interval(confidence)
+            for label, result in results.items()
+        }
         last = next(iter(results.values()))
-        return MultipleTestsResult(
+        return PairwiseResult(
             nulls={label: result.null for label, result in results.items()},
             keys=keys,
             method="holm",
@@ -188,6 +201,8 @@ class Trial:
             rng=provenance,
             shared=False,
             notes=unique(text for result in results.values() for text in result.notes),
+            areas=areas,
+            confidence=confidence,
         )
 
     def _pair(
@@ -211,6 +226,33 @@ class Trial:
         part = replace(self, design=design, response=self.response.only(rows))
         (plan,) = [plan for plan in part.plans() if plan.term == tested.name]
         return run(part.hypothesis(plan), self.estimator, [self.spec], self.settings, rng)
+
+    def _area(
+        self, result: Any, rows: np.ndarray, second: np.ndarray, rng: np.random.Generator
+    ) -> Area:
+        """Return how well rows of two levels are told apart, without the effects of other terms.
+
+        Groups are the units.  If some have rows of both levels, groups that lack one are left
+        out.  Aligned rows have no effects of blocks, so that rows of all blocks are compared.
+        """
+        group = np.arange(len(rows)) if self.design.group is None else self.design.group[rows]
+        kept = np.ones(len(rows), dtype=bool)
+        both = np.intersect1d(group[second], group[~second])
+        if len(both):
+            kept = np.isin(group, both)
+        order = np.flatnonzero(kept)
+        order = order[np.argsort(second[order], kind="stable")]
+        block = self.design.block[rows][order]
+        aligned = self.align and not self.response.numbers
+        pair = Pair(
+            second[order],
+            coded(group[order]),
+            coded(block) if np.ptp(block) and not aligned else None,
+            linked=len(both) > 0,
+        )
+        variable = result.context.hypothesis.variables[0]
+        points = np.ascontiguousarray(variable.points[order])
+        return area_of_pair(result.context.leading, points, pair, rng)
 
 
 def _reduced(

@@ -32,8 +32,9 @@ from shrinktest.data.formula import (
     projections,
     terms_of,
 )
+from shrinktest.factor_design import Design
 from shrinktest.factors import aligned
-from shrinktest.plans import Design, plans
+from shrinktest.plans import plans
 from shrinktest.statistics.features import Features
 from shrinktest.statistics.projections import (
     adjusted_means,
@@ -663,12 +664,25 @@ def test_too_few_groups_say_so():
 
 @pytest.mark.parametrize(
     ("argument", "name"),
-    [("strata", "blocks"), ("by", "typ"), ("permutations", "n_resamples")],
+    [
+        ("strata", "blocks"),
+        ("by", "typ"),
+        ("permutations", "n_resamples"),
+        ("perm", "n_resamples"),
+        ("method", "kernel"),
+    ],
 )
 def test_names_of_other_packages_have_a_hint(argument, name):
     table = trial()
     with pytest.raises(TypeError, match=f"it is {name}="):
         factor_test("arm", table, response=response_of(table), **{argument: 1})
+
+
+def test_methods_of_other_packages_are_distances_here():
+    with pytest.raises(TypeError, match=r"kernel= here, or response=Distances\("):
+        factor_test("arm", trial(), response=response_of(trial()), method="bray")
+    with pytest.raises(TypeError, match="unexpected keyword"):
+        two_sample_test([1.0, 2.0], [2.0, 3.0], method="bray")
 
 
 # ------------------------------------------------------------------------------------ further tests
@@ -712,6 +726,46 @@ def test_pairs_are_tests_of_their_rows():
     assert "for each test by itself" in str(pairs.summary())
     with pytest.raises(ValueError, match="needs permutations that all tests share"):
         pairs.with_method("westfall-young")
+
+
+def test_pairs_are_told_apart_as_two_samples_are():
+    table = trial(96)
+    response = response_of(table, shift=0.8)
+    result = factor_test("arm", table, response=response, kernel="energy", rng=0)
+    pairs = result.pairwise("arm", rng=0)
+    second = (table["arm"] == "placebo").to_numpy()
+    area = result.trial._area(result["arm"], np.arange(96), second, np.random.default_rng(3))
+    samples = response[~second], response[second]
+    effect = two_sample_test(*samples, kernel="energy", n_resamples=0).effect(rng=3)
+    assert area.value == pytest.approx(effect.auc)
+    assert area.interval(0.95) == pytest.approx(effect.auc_interval)
+    (row,) = pairs.rows()
+    assert row["low"] < row["auc"] < row["high"]
+    assert row["auc"] == pytest.approx(effect.auc, abs=0.05)
+    assert "AUC, with 95% interval" in str(pairs.summary())
+    assert pairs.to_dict()["tests"][0]["auc"] == row["auc"]
+
+
+def test_groups_are_the_units_of_pairs():
+    """Copies of rows tell nothing new; patients with one visit of two are left out."""
+    table = trial(80).iloc[::4].reset_index(drop=True)
+    response = response_of(table, shift=1.0)
+    copies = table.loc[np.repeat(np.arange(20), 3)].reset_index(drop=True)
+    options = {"kernel": "linear", "scale": None, "rng": 0}
+    one = factor_test("arm", table, response=response, **options).pairwise("arm", rng=0)
+    many = factor_test(
+        "arm", copies, response=np.repeat(response, 3, axis=0), groups="patient", **options
+    ).pairwise("arm", rng=0)
+    assert one.areas[("drug", "placebo")] == pytest.approx(many.areas[("drug", "placebo")])
+    visits = trial(96)[lambda rows: rows["visit"].isin(["v1", "v2"])].iloc[:-1]
+    paired = factor_test("visit", visits, response=response_of(visits), groups="patient", **options)
+    area = paired.trial._area(
+        paired["visit"],
+        np.arange(47),
+        (visits["visit"] == "v2").to_numpy(),
+        np.random.default_rng(0),
+    )
+    assert area.units == (23, 23)
 
 
 @pytest.mark.parametrize(

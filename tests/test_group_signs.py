@@ -12,7 +12,8 @@ import naive_factors as naive
 from factor_cases import response_of, statistic_of, trial
 from shrinktest import factor_test
 from shrinktest.data.formula import Formula, design_table, terms_of
-from shrinktest.plans import Design, plans
+from shrinktest.factor_design import Design
+from shrinktest.plans import plans
 
 
 def test_signs_of_groups_are_enumerated():

@@ -51,7 +51,7 @@ DRAWN = {
         ["two_sample_test", "independence_test", "k_sample_test", "joint_independence_test"], NULL
     ),
     **dict.fromkeys(["permutation_test", "TestResult"], NULL),
-    **dict.fromkeys(["two_sample_test_columns", "MultipleTestsResult"], EACH),
+    **dict.fromkeys(["two_sample_test_columns", "MultipleTestsResult", "PairwiseResult"], EACH),
     **dict.fromkeys(["power_study", "power.PowerStudyResult"], POWERS),
     **dict.fromkeys(["solve_sample_size", "power.SampleSizeResult"], SOLVED),
     **dict.fromkeys(["risk.risk_study", "risk.RiskStudyResult"], RISKS),
