@@ -253,10 +253,10 @@ def _exact_rows(
     row = np.zeros((len(sizes), int(cells.max()) + 1), dtype=np.int64)
     row[level, cells] = np.arange(len(cells))
 
-    def moved(labels: np.ndarray) -> tuple[Array, Array]:
-        return move(row[labels[:, place].astype(np.int64), cells])
+    def columns(labels: np.ndarray) -> Array:
+        return move.columns(row[labels[:, place].astype(np.int64), cells])
 
-    return permutations, moved
+    return permutations, replace(move, columns=columns)
 
 
 # --- groups ---------------------------------------------------------------------------------------
@@ -381,12 +381,11 @@ def _labels_plan(design: Design, term: TestedTerms, part: Projection, alpha: flo
     block = design.block[design.first]
     count = n_distinct(np.hstack([labels for labels, _ in columns]), block)
     _require_permutations(term, count, f"labels of {design.group_name}", alpha)
-    moved = moved_labels(columns, design.rows_group, part.rest)
-    directions = sum(labels.shape[1] * stay.shape[1] for labels, stay in columns)
+    moved = moved_labels(columns, design.rows_group)
     return Plan(
         term=term.name,
         part=part,
-        strata=(Stratum(part, moved, part.rest, directions),),
+        strata=(Stratum(part, moved, part.rest, moved.size),),
         permutations=orders_within(block),
         permuted=f"{_labels_that_move(design, term)}{design.within_blocks}",
         within=design.rows_group,

@@ -38,6 +38,7 @@ from shrinktest.plans import plans
 from shrinktest.statistics.features import Features
 from shrinktest.statistics.projections import (
     adjusted_means,
+    inverses,
     moved_labels,
     moved_predictor,
     moved_rows,
@@ -243,16 +244,18 @@ def test_lost_directions_do_not_count():
     group = np.repeat(np.arange(4), 3)
     visit = naive.indicators([0, 1, 2] * 4)
     rest = basis(np.hstack([naive.indicators(group), visit]))
-    moved = moved_labels([(labels, visit)], group, rest)
+    moved = moved_labels([(labels, visit)], group)
     orders = np.array([[0, 1, 2, 3], [0, 2, 1, 3], [2, 0, 1, 3]])
-    bases, rank = moved(orders)
-    assert bases.shape == (6, 3, 12)
-    assert rank.tolist() == [2, 2, 2]
+    columns = moved.columns(orders)
+    assert columns.shape == (moved.size, 3, 12) == (6, 3, 12)
     for b, order in enumerate(orders):
-        columns = naive.products(labels[order][group], visit)
-        left = naive.residuals(rest, columns)
-        span = naive.hat(left)
-        np.testing.assert_allclose(bases[:, b].T @ bases[:, b], span, atol=1e-9)
+        expected = naive.products(labels[order][group], visit)
+        np.testing.assert_allclose(columns[:, b].T, expected)
+        left = naive.residuals(rest, expected)
+        lengths = np.square(expected).sum(keepdims=True)[0] / 6
+        inverse, rank = inverses((left.T @ left)[None], lengths)
+        assert rank.tolist() == [2]
+        np.testing.assert_allclose(left @ inverse[0] @ left.T, naive.hat(left), atol=1e-9)
 
 
 @pytest.mark.parametrize("units", ["rows", "patient"])
@@ -488,7 +491,7 @@ def test_rows_of_a_group_stay_in_their_group():
     group = pd.factorize(table["patient"])[0]
     plan = plans(Design(terms, 2, group, pd.factorize(table["site"])[0]), 0.05)[1]
     labels = plan.permutations.draw(np.random.default_rng(0), 5)
-    bases, _ = plan.strata[0].moved(labels)
+    bases = plan.strata[0].moved.columns(labels)
     assert np.abs(bases[0, 0] - bases[0, 1]).max() > 0.1
     for code in range(12):
         rows = group == code

@@ -6,6 +6,10 @@ of its model, leverages h, and residuals e_i of the model,
     SS = tr(Q'KQ),    F = (SS / d) / (tr((I - QQ' - NN')K) / df),
     T = SS / sum_i |q_i|^2 |e_i|^2 / (1 - h_i).
 
+Permutations move columns V in place of Q.  With G the Gram matrix without what no permutation
+changes, which has a basis N, and S = V'V - V'NN'V, they have SS = tr(S^-1 V'GV), so that V is
+multiplied by G as it is.
+
 The denominator of T is the expectation of SS if rows have unequal spread (HC2).  For one factor, T
 is the modified pseudo-F of Anderson, Walsh, Clarke, Gorley and Guerra-Castro (2017).
 """
@@ -33,9 +37,17 @@ SATURATED = 1e-6  # least 1 - h: rows that a model fits exactly
 _DEPENDENT = 1e-8  # of the largest eigenvalue: directions that a permutation takes from a term
 NOTHING = 1e-12  # of the mean residual: what counts as no residual at all
 
-#: Permutations (B, N) to orthonormal bases (k, B, n), those of the term first, and how many
-#: directions the term has (B,).
-MovedBasis = Callable[[np.ndarray], tuple[Array, Array]]
+#: Columns that are multiplied at a time: few enough for the cache, many for a matrix product.
+_COLUMNS = 128
+
+
+@dataclass(frozen=True, eq=False)
+class MovedBasis:
+    """Columns that span a term, and the rest of its model that moves, for every permutation."""
+
+    columns: Callable[[np.ndarray], Array]  # permutations (B, N) to (k, B, n), the term's first
+    size: int  # k
+    orthonormal: bool  # True if columns are, also to all that does not move
 
 
 def _block(size: int) -> int:
@@ -90,73 +102,51 @@ def moved_rows(part: Projection) -> MovedBasis:
     """
     extra = basis(part.rest, part.adjusted)
     model = np.ascontiguousarray(np.hstack([part.added, extra]).T)
-
-    def moved(rows: np.ndarray) -> tuple[Array, Array]:
-        return model[:, rows], np.full(len(rows), part.df)
-
-    return moved
+    return MovedBasis(lambda rows: np.take(model, rows, axis=1), len(model), orthonormal=True)
 
 
 def moved_predictor(part: Projection) -> MovedBasis:
-    """Return the residualized predictor: rows of Q in another order, with N projected out again."""
-    rows_of_term = np.ascontiguousarray(part.added.T)
-
-    def moved(rows: np.ndarray) -> tuple[Array, Array]:
-        return orthonormal(rows_of_term[:, rows], part.rest)
-
-    return moved
+    """Return the residualized predictor: rows of Q in another order."""
+    term = np.ascontiguousarray(part.added.T)
+    return MovedBasis(lambda rows: np.take(term, rows, axis=1), len(term), orthonormal=False)
 
 
 def moved_signs(part: Projection) -> MovedBasis:
-    """Return the residualized predictor: rows of Q with signs, with N projected out again.
-
-    Signs (B, n) of rows of Q are signs of the rows of the residuals of N.
-    """
-    rows_of_term = np.ascontiguousarray(part.added.T)
-
-    def moved(signs: np.ndarray) -> tuple[Array, Array]:
-        return orthonormal(rows_of_term[:, None] * signs, part.rest)
-
-    return moved
+    """Return the residualized predictor: rows of Q with signs (B, n), those of residuals."""
+    term = np.ascontiguousarray(part.added.T)
+    return MovedBasis(lambda signs: term[:, None] * signs, len(term), orthonormal=False)
 
 
-def moved_labels(
-    factors: Sequence[tuple[Array, Array]], group: np.ndarray, rest: Array
-) -> MovedBasis:
+def moved_labels(factors: Sequence[tuple[Array, Array]], group: np.ndarray) -> MovedBasis:
     """Return products of labels of whole groups, which move, and columns that stay.
 
     Each of ``factors`` has columns (g, c) of the groups and (n, s) of the rows; ``group`` (n,) is
     the group of each row.
     """
 
-    def moved(groups: np.ndarray) -> tuple[Array, Array]:
+    def columns(groups: np.ndarray) -> Array:
         places = groups[:, group]
-        columns = []
+        products = []
         for labels, stay in factors:
             given = labels.T[:, places]  # (c, B, n)
             both = given[:, None] * stay.T[None, :, None]
-            columns.append(both.reshape(-1, *given.shape[1:]))
-        return orthonormal(np.concatenate(columns), rest)
+            products.append(both.reshape(-1, *given.shape[1:]))
+        return np.concatenate(products)
 
-    return moved
+    size = sum(labels.shape[1] * stay.shape[1] for labels, stay in factors)
+    return MovedBasis(columns, size, orthonormal=False)
 
 
-def orthonormal(columns: Array, rest: Array) -> tuple[Array, Array]:
-    """Return orthonormal bases of columns (c, B, n) after ``rest`` is projected out.
+def inverses(inner: Array, before: Array) -> tuple[Array, Array]:
+    """Return inverses of inner products (B, k, k) along what is left of columns, and ranks (B,).
 
-    Return also their ranks (B,); directions that vanish are zero.
+    ``before`` (B,) are mean squared lengths of the columns before a space was projected out.
     """
-    flat = columns.reshape(-1, columns.shape[-1])
-    block = _block(flat.shape[1])
-    left = (flat - times(times(flat, rest, block), rest.T, block)).reshape(columns.shape)
-    stack = left.transpose(1, 0, 2)
-    before = np.einsum("cbn,cbn->b", columns, columns) / len(columns)
-    sizes, turns = np.linalg.eigh(stack @ stack.transpose(0, 2, 1))
+    sizes, turns = np.linalg.eigh(inner)
     least = _DEPENDENT * np.maximum(sizes[:, -1], before)
     kept = sizes > np.maximum(least, np.finfo(np.float64).tiny)[:, None]
-    scale = np.where(kept, np.where(kept, sizes, 1.0) ** -0.5, 0.0)
-    turned = (turns * scale[:, None, :]).transpose(0, 2, 1) @ stack
-    return np.ascontiguousarray(turned.transpose(1, 0, 2)), kept.sum(axis=1)
+    scaled = turns * np.where(kept, 1.0 / np.where(kept, sizes, 1.0), 0.0)[:, None, :]
+    return scaled @ turns.transpose(0, 2, 1), kept.sum(axis=1)
 
 
 def inner_products(features: Features, bases: Array) -> Array:
@@ -193,35 +183,107 @@ class TermStatistic:
         d = self.directions
 
         def some(rows: np.ndarray) -> Array:
-            bases, rank = self.moved(rows)
-            products = inner_products(self.residuals, bases)
-            explained = np.einsum("kbn,kbn->kb", bases, products)
-            squares = explained[:d].sum(axis=0)
-            if self.robust:
-                expected = self._expected(bases, products, diagonal, leverage)
+            columns = self.moved.columns(rows)
+            products, inner = self._products(columns)
+            fixed = self._fixed(columns)
+            inverse, rank = self._inverse(columns, fixed)
+            if inverse is None:
+                explained = np.einsum("bkk->bk", inner)
             else:
-                left = total - explained.sum(axis=0)
+                explained = np.einsum("bkl,blk->bk", inverse, inner)
+            squares = explained[:, :d].sum(axis=1)
+            if self.robust:
+                left = self._left(columns, fixed)
+                expected = self._expected(left, products, inner, inverse, diagonal, leverage)
+            else:
+                left = total - explained.sum(axis=1)
                 expected = np.maximum(rank, 1) * left / self.residual_df
             size = np.abs(squares) + LAST_BITS * self.rounding * d
             return np.stack([squares, size], axis=1) / np.maximum(expected, least)[:, None]
 
         def values(rows: np.ndarray) -> Array:
-            step = max(1, NUMBERS // (len(diagonal) * max(1, d)))
+            step = max(1, min(_COLUMNS, NUMBERS // len(diagonal)) // self.moved.size)
             parts = [some(rows[start : start + step]) for start in range(0, len(rows), step)]
             return np.concatenate(parts)
 
         return values
 
-    def _expected(self, bases: Array, products: Array, diagonal: Array, leverage: Array) -> Array:
+    def _products(self, columns: Array) -> tuple[Array, Array]:
+        """Return inner products of columns with rows (k, B, n) and with each other (B, k, k).
+
+        By coordinates F needs no products with rows, which are then the sums of the coordinates.
+        """
+        if self.residuals.by_coordinates and not self.robust:
+            flat = columns.reshape(-1, columns.shape[-1])
+            sums = times(flat, self.residuals.values, _block(flat.shape[1]))
+            sums = sums.reshape(*columns.shape[:2], -1)
+            return sums, _inner(sums, sums)
+        products = inner_products(self.residuals, columns)
+        return products, _inner(columns, products)
+
+    def _fixed(self, columns: Array) -> Array | None:
+        """Return inner products (k, B, q) of columns with what does not move; None for zeros."""
+        if self.moved.orthonormal:
+            return None
+        flat = columns.reshape(-1, columns.shape[-1])
+        fixed = times(flat, self.space, _block(flat.shape[1]))
+        return fixed.reshape(*columns.shape[:2], -1)
+
+    def _inverse(self, columns: Array, fixed: Array | None) -> tuple[Array | None, Array]:
+        """Return the inverses of S (B, k, k), None for the identity, and ranks of the term (B,)."""
+        if fixed is None:
+            return None, np.full(columns.shape[1], self.directions)
+        before = _inner(columns, columns)
+        lengths = np.einsum("bkk->b", before) / len(columns)
+        return inverses(before - _inner(fixed, fixed), lengths)
+
+    def _left(self, columns: Array, fixed: Array | None) -> Array:
+        """Return columns less their projection on what does not move, in their place."""
+        if fixed is not None:
+            flat = columns.reshape(-1, columns.shape[-1])
+            block = _block(flat.shape[1])
+            flat -= times(fixed.reshape(len(flat), -1), self.space.T, block)
+        return columns
+
+    def _expected(
+        self,
+        left: Array,
+        products: Array,
+        inner: Array,
+        inverse: Array | None,
+        diagonal: Array,
+        leverage: Array,
+    ) -> Array:
         """Return the expectation of SS without an effect, for rows of unequal spread."""
-        first = bases[: self.directions]
-        lengths = np.einsum("kbn,kbn->bn", first, first)
-        stack = bases.transpose(1, 0, 2)
-        inner = stack @ products.transpose(1, 2, 0)
-        fitted = (inner @ stack).transpose(1, 0, 2)
-        residual = diagonal + np.einsum("kbn,kbn->bn", fitted - 2.0 * products, bases)
-        free = 1.0 - leverage - np.einsum("kbn,kbn->bn", bases, bases)
-        return np.einsum("bn,bn->b", lengths, residual / np.maximum(free, SATURATED))
+        d = self.directions
+        solved = left if inverse is None else _combined(inverse, left)
+        change = _combined(inner, solved)
+        products *= 2.0
+        change -= products
+        residual = np.einsum("kbn,kbn->bn", change, solved)
+        residual += diagonal
+        gain = np.einsum("kbn,kbn->bn", left[:d], solved[:d])
+        free = 1.0 - leverage - gain
+        if d < len(left):
+            free -= np.einsum("kbn,kbn->bn", left[d:], solved[d:])
+        residual /= np.maximum(free, SATURATED, out=free)
+        return np.einsum("bn,bn->b", gain, residual)
+
+
+def _inner(first: Array, second: Array) -> Array:
+    """Return inner products (B, k, l) of columns (k, B, n) and (l, B, n) of each permutation."""
+    if len(first) == 1 and len(second) == 1:
+        return np.einsum("bn,bn->b", first[0], second[0])[:, None, None]
+    return first.transpose(1, 0, 2) @ second.transpose(1, 2, 0)
+
+
+def _combined(weights: Array, columns: Array) -> Array:
+    """Return sums (k, B, n) of columns with weights (B, k, k)."""
+    if len(columns) == 1:
+        return weights[:, 0] * columns
+    out = np.empty_like(columns)
+    np.matmul(weights, columns.transpose(1, 0, 2), out=out.transpose(1, 0, 2))
+    return out
 
 
 def term_statistic(
