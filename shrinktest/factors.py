@@ -145,7 +145,8 @@ class NoEffect(Hypothesis):
 
     def features(self, kernel: Any, cache: KernelCache) -> tuple[Features, Any]:
         """Return features of rows, and those of the kernel alone."""
-        gram = cache(kernel, self.variables[0].points, Request()).about_mean(cache.memory)
+        request = Request(tiled=self.indicator_columns is None)
+        gram = cache(kernel, self.variables[0].points, request).about_mean(cache.memory)
         features: Features = gram
         if self.indicator_columns is not None:
             features = concatenated(gram, Features(self.indicator_columns, by_coordinates=True))
@@ -176,7 +177,7 @@ class NoEffect(Hypothesis):
                 route=gram.route,
                 features=(gram.kernel,),
                 approximated=gram.note is not None,
-                threads=True,
+                threads=gram.route != "tiles",
             ),
         )
 

@@ -46,7 +46,7 @@ class EqualSpread(NoEffect):
                 route=gram.route,
                 features=(gram.kernel,),
                 approximated=gram.note is not None,
-                threads=True,
+                threads=gram.route != "tiles",
             ),
         )
 

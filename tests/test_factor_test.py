@@ -528,6 +528,19 @@ def test_coordinates_and_gram_matrices_agree():
     pd.testing.assert_frame_equal(*both, rtol=1e-6)
 
 
+@pytest.mark.parametrize("groups", [None, "patient"], ids=["rows", "groups"])
+def test_tiles_and_gram_matrices_agree(groups, monkeypatch):
+    table = trial()
+    options = {"response": response_of(table, shift=0.5), "groups": groups, "gram": "dense"}
+    dense = factor_test("arm * visit", table, n_resamples=99, rng=0, **options)
+    monkeypatch.setattr("shrinktest.statistics.tiled._TILE", 13)
+    tiled = factor_test("arm * visit", table, n_resamples=99, rng=0, max_memory=20_000, **options)
+    assert [test.route for test in tiled.tests] == ["tiles"] * 3
+    pd.testing.assert_frame_equal(dense.table, tiled.table, rtol=1e-6)
+    spread = [result.dispersion(rng=0).table for result in (dense, tiled)]
+    pd.testing.assert_frame_equal(*spread, rtol=1e-6)
+
+
 def test_a_precomputed_matrix_is_compared_as_it_is():
     table = trial()
     response = response_of(table)

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
@@ -25,9 +26,10 @@ from shrinktest._check import Array
 from shrinktest.data.formula import Projection, basis
 from shrinktest.permutations.null import Statistic
 from shrinktest.results.factor_result import Share
-from shrinktest.statistics.features import LAST_BITS, Features
+from shrinktest.statistics.features import LAST_BITS, Features, KernelFeatures
 from shrinktest.statistics.statistic import Form
 from shrinktest.statistics.sums import times
+from shrinktest.statistics.tiled import TiledResiduals, is_tiled, tiled_diagonal, tiled_product
 
 ROBUST = Form(name="robust", combine=lambda *_: None)
 F = Form(name="F", combine=lambda *_: None)
@@ -39,6 +41,8 @@ NOTHING = 1e-12  # of the mean residual: what counts as no residual at all
 
 #: Columns that are multiplied at a time: few enough for the cache, many for a matrix product.
 _COLUMNS = 128
+
+_TILED_COLUMNS = 512  # the same if the matrix is made again for them
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,15 +64,38 @@ def projected(features: Features, space: Array) -> Features:
     if features.by_coordinates:
         z = features.values
         return Features(z - space @ (space.T @ z), by_coordinates=True)
-    left = features.values - space @ (space.T @ features.values)
-    both = left - (left @ space) @ space.T
-    return Features((both + both.T) / 2.0)
+    if is_tiled(features):
+        return TiledResiduals(cast(KernelFeatures, features), space)
+    products = features.values @ space
+    products -= space @ (space.T @ products) / 2.0
+    # K - N A' - A N' with A = KN - N (N'KN) / 2, in one product
+    taken = np.hstack([space, products]) @ np.hstack([products, space]).T
+    return Features(np.subtract(features.values, taken, out=taken))
+
+
+def _diagonal(features: Features) -> Array:
+    return (
+        tiled_diagonal(cast(KernelFeatures, features))
+        if is_tiled(features)
+        else features.diagonal()
+    )
+
+
+def squared_residuals(features: Features, space: Array) -> Array:
+    """Return squared norms (n,) of features without their projection on an orthonormal basis."""
+    if features.by_coordinates or is_tiled(features):
+        return projected(features, space).diagonal()
+    products = features.values @ space
+    fitted = space @ (space.T @ products)
+    return np.asarray(features.diagonal() + np.einsum("ij,ij->i", space, fitted - 2.0 * products))
 
 
 def mapped(features: Features, rows: Array) -> Features:
     """Return weighted sums of features; ``rows`` (m, n) has the weights of each."""
     if features.by_coordinates:
         return Features(rows @ features.values, by_coordinates=True)
+    if is_tiled(features):
+        return Features(tiled_product(rows, cast(KernelFeatures, features)) @ rows.T)
     return Features(rows @ features.values @ rows.T)
 
 
@@ -152,6 +179,8 @@ def inverses(inner: Array, before: Array) -> tuple[Array, Array]:
 def inner_products(features: Features, bases: Array) -> Array:
     """Return inner products (k, B, n) of the sums along every basis vector with the rows."""
     flat = bases.reshape(-1, bases.shape[-1])
+    if isinstance(features, TiledResiduals):
+        return features.times(flat).reshape(bases.shape)
     values = features.values
     block = _block(flat.shape[1])
     if features.by_coordinates:
@@ -202,7 +231,9 @@ class TermStatistic:
             return np.stack([squares, size], axis=1) / np.maximum(expected, least)[:, None]
 
         def values(rows: np.ndarray) -> Array:
-            step = max(1, min(_COLUMNS, NUMBERS // len(diagonal)) // self.moved.size)
+            tiled = isinstance(self.residuals, TiledResiduals)
+            most = _TILED_COLUMNS if tiled else min(_COLUMNS, NUMBERS // len(diagonal))
+            step = max(1, most // self.moved.size)
             parts = [some(rows[start : start + step]) for start in range(0, len(rows), step)]
             return np.concatenate(parts)
 
@@ -302,7 +333,7 @@ def term_statistic(
         columns,
         part.residual_df,
         robust,
-        float(np.abs(features.diagonal()).mean()),
+        float(np.abs(_diagonal(features)).mean()),
     )
 
 
@@ -342,20 +373,22 @@ def share(features: Features, part: Projection, unit: np.ndarray) -> Share:
     count = len(left)
     error = np.sqrt((count - 1) / count * np.square(left - left.mean()).sum())
     center = basis(np.ones((len(unit), 1)))
-    total = float(projected(features, center).diagonal().sum())
+    total = float(squared_residuals(features, center).sum())
     r2 = (reduced - full) / total if total > 0.0 else np.nan
     return Share(value, float(error), float(r2))
 
 
 def _without_each(features: Features, model: Array, unit: np.ndarray) -> tuple[float, Array, Array]:
     """Return the residual sum of squares, those without each unit, and their lost degrees."""
-    residuals = projected(features, model)
-    whole = float(residuals.diagonal().sum())
     if len(np.unique(unit)) == len(unit):
+        squares = squared_residuals(features, model)
+        whole = float(squares.sum())
         free = 1.0 - np.square(model).sum(axis=1)
         kept = free > SATURATED
-        without = np.where(kept, residuals.diagonal() / np.where(kept, free, 1.0), 0.0)
+        without = np.where(kept, squares / np.where(kept, free, 1.0), 0.0)
         return whole, whole - without, kept.astype(np.float64)
+    residuals = projected(features, model)
+    whole = float(residuals.diagonal().sum())
     parts = np.split(np.argsort(unit, kind="stable"), np.cumsum(np.bincount(unit))[:-1])
     left = np.empty(len(parts))
     lost = np.empty(len(parts))
@@ -363,7 +396,10 @@ def _without_each(features: Features, model: Array, unit: np.ndarray) -> tuple[f
         free = np.eye(len(rows)) - model[rows] @ model[rows].T
         sizes, turns = np.linalg.eigh(free)
         kept = sizes > SATURATED
-        block = residuals[rows].gram
+        if isinstance(residuals, TiledResiduals):
+            block = residuals.block(rows)
+        else:
+            block = residuals[rows].gram
         squares = np.einsum("ij,ik,kj->j", turns, block, turns)
         left[i] = whole - (squares[kept] / sizes[kept]).sum()
         lost[i] = kept.sum()
