@@ -34,11 +34,11 @@ def response_of(table, seed=2, shift=0.0):
     return rows + shift * (table["arm"] == "drug").to_numpy()[:, None]
 
 
-def statistic_of(plan, response):
+def statistic_of(plan, response, robust=True):
     """The statistic of a plan with one stratum, by the linear kernel."""
     (stratum,) = plan.strata
     features = Features(response @ response.T)
     term = term_statistic(
-        features, stratum.part, stratum.space, stratum.moved, stratum.directions, True
+        features, stratum.part, stratum.space, stratum.moved, stratum.directions, robust
     )
     return term.statistic()

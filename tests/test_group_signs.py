@@ -37,6 +37,23 @@ def test_signs_of_groups_are_enumerated():
     np.testing.assert_allclose(np.sort(result.null_distribution), np.sort(values), rtol=1e-8)
 
 
+@pytest.mark.parametrize("robust", [False, True], ids=["F", "robust"])
+def test_drawn_signs_are_refitted(robust):
+    table = trial()
+    response = response_of(table)
+    terms = terms_of(Formula.read("arm * visit"), design_table(table))
+    group = pd.factorize(table["patient"])[0]
+    design = Design(terms, 2, group, np.zeros(48, dtype=int), within="signs")
+    plan = plans(design, 0.2)[1]
+    signs = plan.permutations.draw(np.random.default_rng(0), 20)
+    values = statistic_of(plan, response, robust)(signs)[:, 0]
+    none = np.zeros((48, 0))
+    for own, value in zip(signs, values, strict=True):
+        moved = own[:, None] * plan.part.added
+        expected = naive.statistic(response, plan.part.rest, moved, none, robust)
+        assert value == pytest.approx(expected, rel=1e-9)
+
+
 @pytest.mark.parametrize("kernel", ["linear", "gaussian"])
 def test_signs_of_pairs_are_exchanges_of_their_rows(kernel):
     table = trial(32)

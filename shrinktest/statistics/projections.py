@@ -269,12 +269,12 @@ class TermStatistic:
         return inverses(before - _inner(fixed, fixed), lengths)
 
     def _left(self, columns: Array, fixed: Array | None) -> Array:
-        """Return columns less their projection on what does not move, in their place."""
-        if fixed is not None:
-            flat = columns.reshape(-1, columns.shape[-1])
-            block = _block(flat.shape[1])
-            flat -= times(fixed.reshape(len(flat), -1), self.space.T, block)
-        return columns
+        """Return columns less their projection on what does not move."""
+        if fixed is None:
+            return columns
+        flat = columns.reshape(-1, columns.shape[-1])
+        fitted = times(fixed.reshape(len(flat), -1), self.space.T, _block(flat.shape[1]))
+        return np.subtract(flat, fitted, out=fitted).reshape(columns.shape)
 
     def _expected(
         self,
