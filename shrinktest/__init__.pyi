@@ -57,6 +57,7 @@ from shrinktest.results.effect import TwoSampleEffect as TwoSampleEffect
 from shrinktest.results.equivalence_result import EquivalenceResult as EquivalenceResult
 from shrinktest.results.factor_result import FactorResult as FactorResult
 from shrinktest.results.factor_result import TermResult as TermResult
+from shrinktest.results.pairwise_result import PairwiseResult as PairwiseResult
 from shrinktest.results.regions_result import Region as Region
 from shrinktest.results.regions_result import RegionsResult as RegionsResult
 from shrinktest.results.result import TestResult as TestResult

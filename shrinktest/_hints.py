@@ -28,6 +28,10 @@ ELSEWHERE = {
 }
 
 
+#: The same of one function, in words, by its name and the argument.
+OF_ONE = {("factor_test", "method"): "kernel= here, or response=Distances(...)"}
+
+
 def hinted(function: Function) -> Function:
     """Decorate a test: a keyword of another package raises a TypeError with the name used here.
 
@@ -49,8 +53,9 @@ def hinted(function: Function) -> Function:
                 (other for other in (word, f"{word}s", word.removesuffix("s")) if other in known),
                 None,
             )
-            if meant:
-                raise TypeError(f"{function.__name__} has no argument {name}=; it is {meant}= here")
+            words = OF_ONE.get((function.__name__, name), f"{meant}= here" if meant else "")
+            if words:
+                raise TypeError(f"{function.__name__} has no argument {name}=; it is {words}")
         with np.errstate(under="ignore"):
             return function(*values, **options)
 

@@ -11,12 +11,18 @@ from shrinktest._docs import documented
 from shrinktest._hints import hinted
 from shrinktest._random import as_rng
 from shrinktest.data.all_rows import at_least_two_rows, check_column_types, read_rows
-from shrinktest.data.formula import Formula, design_table, few_values_notes, terms_of
+from shrinktest.data.formula import (
+    Formula,
+    design_table,
+    few_values_notes,
+    joint_terms,
+    terms_of,
+)
 from shrinktest.data.read import check_nan_policy
 from shrinktest.data.scale import ScaleOption
 from shrinktest.data.tables import columns_at, names_in
 from shrinktest.data.variable import Variable
-from shrinktest.factors import Design, coded
+from shrinktest.factor_design import Design, coded
 from shrinktest.kernel_spec import KernelSpec
 from shrinktest.kernels import Distances, Kernel, Linear
 from shrinktest.kernels.user import takes_row_numbers
@@ -36,6 +42,8 @@ def factor_test(
     typ: int = 2,
     groups: Any = None,
     blocks: Any = None,
+    within: str = "rows",
+    terms: Any = None,
     statistic: str = "robust",
     location: str | None = "auto",
     estimator: Any = "kme",
@@ -74,6 +82,12 @@ def factor_test(
         Terms that are constant within groups are tested on whole groups.
     blocks : str, list of str or array_like, optional
         Rows are permuted within blocks only, and differences between blocks are taken out.
+    within : {"rows", "signs"}, default "rows"
+        What changes for terms that vary within groups: the order of a group's rows, or the sign of
+        all of its residual rows, which is approximate and assumes nothing of their correlation.
+    terms : dict, optional
+        Terms that are tested together in further rows of the table, by a name of yours, such as
+        {"arm in any way": ["arm", "arm:time"]}.
     statistic : {"robust", "F"}, default "robust"
         "robust" divides the sum of squares of a term by its expectation under unequal spread, "F"
         by the mean square of the residuals.
@@ -146,6 +160,8 @@ def factor_test(
         typ=typ,
         groups=groups,
         blocks=blocks,
+        within=within,
+        joint=terms,
         kernel=kernel,
         scale=scale,
         column_types=column_types,
@@ -176,6 +192,8 @@ def read(
     typ: Any = 2,
     groups: Any = None,
     blocks: Any = None,
+    within: Any = "rows",
+    joint: Any = None,
     kernel: Any = "gaussian",
     scale: Any = "auto",
     column_types: Any = None,
@@ -188,6 +206,7 @@ def read(
     """Read a formula, a table and a response; raise ValueError or TypeError for faults."""
     check_nan_policy(nan_policy)
     _check_typ(typ)
+    _check_within(within, groups)
     parsed = Formula.read(formula)
     table = design_table(data)
     values, called, kernel = _response(parsed, data, table, response, kernel)
@@ -216,6 +235,8 @@ def read(
         np.zeros(len(kept), dtype=np.int64) if block is None else coded(block[keep]),
         group_name,
         block_name,
+        joint_terms(joint, terms),
+        within,
     )
     _check_nested(design)
     sizes = {"rows": len(kept)}
@@ -241,6 +262,12 @@ def _check_typ(typ: Any) -> None:
             "use typ=2"
         )
     raise ValueError(f"typ must be 2 or 1; got {typ!r}")
+
+
+def _check_within(within: Any, groups: Any) -> None:
+    choice(within, ("rows", "signs"), "within")
+    if within == "signs" and groups is None:
+        raise ValueError("within='signs' changes the signs of groups; give groups=")
 
 
 def _response(

@@ -13,7 +13,7 @@ from shrinktest.effects.dependence import FEWEST_GROUPS, dependence
 from shrinktest.effects.distance import NORMS, VARIANCE, Pair, distance
 from shrinktest.effects.jackknife import FEWEST, Estimate
 from shrinktest.effects.separability import Area, CrossFit, combine_scores, fold_codes, roc_area
-from shrinktest.fitted import EffectOptions, TestContext
+from shrinktest.fitted import EffectOptions, FittedStatistic, TestContext
 from shrinktest.kernels.pooled import compares_differences, taken_anew
 from shrinktest.notes import Note, note
 from shrinktest.permutations.design import PermutationDesign
@@ -134,6 +134,23 @@ def pair_effects(
         effect = two_sample_effect(area, estimate, relative_to, labels, options, notes)
         effects.append(replace(effect, within_blocks=pair.blocks is not None))
     return effects
+
+
+def area_of_pair(
+    member: FittedStatistic, points: np.ndarray, pair: Pair, rng: np.random.Generator
+) -> Area:
+    """Return how well a statistic tells two samples apart, rows of the first before the others."""
+    fold = _folds(pair, FOLDS, rng)
+    if fold is None:
+        return Area(np.nan, np.nan, pair.sizes, 1.0)
+    features = KernelFeatures(member.features[0], points, workers=n_workers(None))
+    by_norms = member.kernel.never_negative
+    compared = features if by_norms else features.residuals()
+    estimate = distance(compared, pair, NORMS if by_norms else VARIANCE)
+    fit = CrossFit(member.estimator, member.kernel, features, points, member.tuning)
+    strata = fold if pair.blocks is None else fold + (fold.max() + 1) * pair.blocks
+    scores = fit.scores(pair.second, fold)
+    return roc_area(scores, pair.second, strata, pair.units, estimate.chance)
 
 
 def two_sample_effect(

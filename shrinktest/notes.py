@@ -120,6 +120,10 @@ TEXTS = {
         "Cells of the other factors leave {permutations} of rows for {term}, so rows of its "
         "residualized predictor were permuted."
     ),
+    "few-residuals": (
+        "Cells of the design have as few as {fewest}; tests of spread are approximate, most of all "
+        "in cells with fewer than 10."
+    ),
     "additive-in-distance": (
         "{term} tests whether effects add up in this kernel or distance, not in the data, because "
         "a precomputed matrix cannot be aligned."

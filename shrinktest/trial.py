@@ -13,13 +13,23 @@ from shrinktest._check import choice, counted
 from shrinktest._random import as_rng, rng_provenance
 from shrinktest.data.formula import Factor, Term
 from shrinktest.data.variable import Variable
-from shrinktest.factors import Design, NoEffect, Plan, coded, plans
+from shrinktest.effects.distance import Pair
+from shrinktest.effects.separability import Area
+from shrinktest.factor_design import Design, coded
+from shrinktest.factors import NoEffect
+from shrinktest.hypothesis import resolve
 from shrinktest.kernel_spec import KernelSpec
 from shrinktest.many import run_many
+from shrinktest.measured_effect import area_of_pair
+from shrinktest.plans import Plan, plans
 from shrinktest.results.base import Setup, TestData, unique
+from shrinktest.results.cell_means import CellMeans
+from shrinktest.results.pairwise_result import PairwiseResult
 from shrinktest.results.several import WESTFALL_YOUNG, MultipleTestsResult
 from shrinktest.run import run
 from shrinktest.settings import Settings
+from shrinktest.spread import EqualSpread, residual_plan
+from shrinktest.statistics.kernel_cache import Request
 
 _NOT_IN_PICKLE = (
     "this result was pickled without its data, which further tests need; run factor_test again"
@@ -63,6 +73,53 @@ class Trial:
             tested.append(run(hypothesis, self.estimator, [self.spec], self.settings, rng))
         return tuple(tested)
 
+    def spread(self, rng: np.random.Generator) -> tuple[Any, ...]:
+        """Test every term of the formula for an effect on the spread."""
+        names = [term.name for term in self.design.terms]
+        tested = []
+        for plan in self.plans():
+            if plan.term in names:
+                of_residuals = residual_plan(self.design, plan)
+                hypothesis = EqualSpread.of(
+                    of_residuals, self.response, self.align, remarks=self.notes
+                )
+                tested.append(run(hypothesis, self.estimator, [self.spec], self.settings, rng))
+        return tuple(tested)
+
+    # --- cells ------------------------------------------------------------------------------------
+
+    def cells(self, along: str | None) -> CellMeans:
+        """Return the kernel means of the cells of all factors, as the response is.
+
+        Lines follow the levels of the factor ``along``, by default of the one that has the most.
+        """
+        factors = self._factors()
+        if not factors:
+            raise ValueError("plot: the formula has no factor and no cells; use plot('shares')")
+        if along is None:
+            along = max(factors, key=lambda name: len(factors[name].levels))
+        joined = factors[choice(along, factors, "along")]
+        codes = coded(*(factor.codes for factor in factors.values()))
+        first = np.unique(codes, return_index=True)[1]
+        others = [factor for name, factor in factors.items() if name != along]
+        words = [", ".join(each.levels[each.codes[row]] for each in others) for row in first]
+        rng = as_rng(0)  # of kernels by random coordinates
+        spec = self.spec.by_feature(self.response.encoding)
+        response = self.response.compared_by(spec.kernel)
+        kernel = resolve(spec.candidates(response, rng)[0], response, rng)
+        features = self.settings.kernels(rng)(kernel, response.points, Request())
+        gram = features.about_mean(self.settings.memory).means(codes).gram
+        return CellMeans.of(gram, along, joined.codes[first], np.array(words), list(joined.levels))
+
+    def _factors(self) -> dict[str, Factor]:
+        """Return the factors with levels, by their names."""
+        return {
+            factor.name: factor
+            for term in self.design.terms
+            for factor in term.factors
+            if factor.categorical
+        }
+
     # --- one term, in parts -----------------------------------------------------------------------
 
     def columns(self, term: str, rng: Any) -> MultipleTestsResult:
@@ -104,17 +161,14 @@ class Trial:
             parts.append(Variable(points, name, scale, units_chosen=True))
         return labels, parts
 
-    def pairwise(self, term: str, within: str | None, rng: Any) -> MultipleTestsResult:
+    def pairwise(
+        self, term: str, within: str | None, confidence: float, rng: Any
+    ) -> PairwiseResult:
         """Test every pair of levels of a factor, at each level of another if ``within`` names it.
 
         Rows of other levels are left out, so that p-values are adjusted by Holm's method.
         """
-        factors = {
-            factor.name: factor
-            for each in self.design.terms
-            for factor in each.factors
-            if factor.categorical
-        }
+        factors = self._factors()
         tested = factors[choice(term, factors, "term")]
         keys: tuple[str, ...] = ("first", "second")
         places: list[tuple[tuple[str, ...], np.ndarray]] = [((), np.ones(self.design.size, bool))]
@@ -125,14 +179,20 @@ class Trial:
         generator = as_rng(rng)
         provenance = rng_provenance(generator)
         results = {}
+        second_rows = {}
         for place, rows in places:
             pairs = combinations(np.argsort(tested.levels, kind="stable").tolist(), 2)
             for first, second in pairs:
                 chosen = np.flatnonzero(rows & np.isin(tested.codes, (first, second)))
                 label = (tested.levels[first], tested.levels[second], *place)
                 results[label] = self._pair(tested, within, chosen, generator)
+                second_rows[label] = chosen, tested.codes[chosen] == second
+        areas = {
+            label: self._area(result, *second_rows[label], generator).with_interval(confidence)
+            for label, result in results.items()
+        }
         last = next(iter(results.values()))
-        return MultipleTestsResult(
+        return PairwiseResult(
             nulls={label: result.null for label, result in results.items()},
             keys=keys,
             method="holm",
@@ -142,6 +202,8 @@ class Trial:
             rng=provenance,
             shared=False,
             notes=unique(text for result in results.values() for text in result.notes),
+            areas=areas,
+            confidence=confidence,
         )
 
     def _pair(
@@ -160,10 +222,38 @@ class Trial:
             terms=terms,
             group=None if group is None else coded(group[rows]),
             block=coded(self.design.block[rows]),
+            joint=(),
         )
         part = replace(self, design=design, response=self.response.only(rows))
         (plan,) = [plan for plan in part.plans() if plan.term == tested.name]
         return run(part.hypothesis(plan), self.estimator, [self.spec], self.settings, rng)
+
+    def _area(
+        self, result: Any, rows: np.ndarray, second: np.ndarray, rng: np.random.Generator
+    ) -> Area:
+        """Return how well rows of two levels are told apart, without the effects of other terms.
+
+        Groups are the units.  If some have rows of both levels, groups that lack one are left
+        out.  Aligned rows have no effects of blocks, so that rows of all blocks are compared.
+        """
+        group = np.arange(len(rows)) if self.design.group is None else self.design.group[rows]
+        kept = np.ones(len(rows), dtype=bool)
+        both = np.intersect1d(group[second], group[~second])
+        if len(both):
+            kept = np.isin(group, both)
+        order = np.flatnonzero(kept)
+        order = order[np.argsort(second[order], kind="stable")]
+        block = self.design.block[rows][order]
+        aligned = self.align and not self.response.numbers
+        pair = Pair(
+            second[order],
+            coded(group[order]),
+            coded(block) if np.ptp(block) and not aligned else None,
+            linked=len(both) > 0,
+        )
+        variable = result.context.hypothesis.variables[0]
+        points = np.ascontiguousarray(variable.points[order])
+        return area_of_pair(result.context.leading, points, pair, rng)
 
 
 def _reduced(

@@ -38,7 +38,7 @@ def term_f(response, others, term):
     return (without - full) / d / (full / df)
 
 
-def statistic(response, before, term, rest, robust):
+def statistic(response, before, term, rest, robust=True):
     """F or T of a term adjusted for ``before``, in a model with ``rest`` as well."""
     model = np.hstack([before, term, rest])
     adjusted = np.hstack([before, term])

@@ -13,6 +13,7 @@ import pytest
 from scipy.spatial.distance import pdist, squareform
 
 import naive_factors as naive
+from factor_cases import response_of, statistic_of, trial
 from shrinktest import (
     Distances,
     Precomputed,
@@ -31,38 +32,19 @@ from shrinktest.data.formula import (
     projections,
     terms_of,
 )
-from shrinktest.factors import Design, aligned, plans
+from shrinktest.factor_design import Design
+from shrinktest.factors import aligned
+from shrinktest.plans import plans
 from shrinktest.statistics.features import Features
 from shrinktest.statistics.projections import (
     adjusted_means,
+    inverses,
     moved_labels,
     moved_predictor,
     moved_rows,
     share,
     term_statistic,
 )
-
-
-def trial(n=48, seed=0):
-    """A table with factors, covariates and nested labels."""
-    rng = np.random.default_rng(seed)
-    patients = np.repeat([f"p{i}" for i in range(n // 4)], 4)
-    return pd.DataFrame(
-        {
-            "arm": np.where(np.repeat(np.arange(n // 4), 4) % 2, "drug", "placebo"),
-            "visit": np.tile(["v1", "v2", "v3", "v4"], n // 4),
-            "patient": patients,
-            "site": np.repeat([f"s{i % 3}" for i in range(n // 4)], 4),
-            "region": np.repeat([f"r{i % 3}" for i in range(n // 4)], 4),
-            "smoker": rng.random(n) < 0.5,
-            "age": rng.normal(50.0, 9.0, n),
-            "dose": rng.integers(1, 4, n),
-            "since": pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 900, n), "D"),
-            "pain score": rng.normal(size=n),
-            "constant": 1.0,
-        }
-    )
-
 
 # ----------------------------------------------------------------------------------------- formulas
 
@@ -262,16 +244,18 @@ def test_lost_directions_do_not_count():
     group = np.repeat(np.arange(4), 3)
     visit = naive.indicators([0, 1, 2] * 4)
     rest = basis(np.hstack([naive.indicators(group), visit]))
-    moved = moved_labels(labels, group, visit, rest)
+    moved = moved_labels([(labels, visit)], group)
     orders = np.array([[0, 1, 2, 3], [0, 2, 1, 3], [2, 0, 1, 3]])
-    bases, rank = moved(orders)
-    assert bases.shape == (6, 3, 12)
-    assert rank.tolist() == [2, 2, 2]
+    columns = moved.columns(orders)
+    assert columns.shape == (moved.size, 3, 12) == (6, 3, 12)
     for b, order in enumerate(orders):
-        columns = naive.products(labels[order][group], visit)
-        left = naive.residuals(rest, columns)
-        span = naive.hat(left)
-        np.testing.assert_allclose(bases[:, b].T @ bases[:, b], span, atol=1e-9)
+        expected = naive.products(labels[order][group], visit)
+        np.testing.assert_allclose(columns[:, b].T, expected)
+        left = naive.residuals(rest, expected)
+        lengths = np.square(expected).sum(keepdims=True)[0] / 6
+        inverse, rank = inverses((left.T @ left)[None], lengths)
+        assert rank.tolist() == [2]
+        np.testing.assert_allclose(left @ inverse[0] @ left.T, naive.hat(left), atol=1e-9)
 
 
 @pytest.mark.parametrize("units", ["rows", "patient"])
@@ -314,12 +298,6 @@ def dune():
 def bray_curtis():
     species, environment = dune()
     return squareform(pdist(species, "braycurtis")), environment
-
-
-def response_of(table, seed=2, shift=0.0):
-    rng = np.random.default_rng(seed)
-    rows = rng.normal(size=(len(table), 3))
-    return rows + shift * (table["arm"] == "drug").to_numpy()[:, None]
 
 
 @pytest.mark.parametrize(
@@ -497,9 +475,7 @@ def test_labels_of_groups_are_refitted_within_blocks():
     first = np.unique(group, return_index=True)[1]
     assert (block[first][orders] == block[first]).all()
     assert len(np.unique(orders, axis=0)) > 10
-    statistic = term_statistic(
-        Features(response @ response.T), plan.part, plan.space, plan.moved, plan.directions, True
-    ).statistic()
+    statistic = statistic_of(plan, response)
     arm = naive.indicators(table["arm"])
     visit = naive.indicators(table["visit"])
     rest = np.hstack([naive.indicators(group), visit])
@@ -515,7 +491,7 @@ def test_rows_of_a_group_stay_in_their_group():
     group = pd.factorize(table["patient"])[0]
     plan = plans(Design(terms, 2, group, pd.factorize(table["site"])[0]), 0.05)[1]
     labels = plan.permutations.draw(np.random.default_rng(0), 5)
-    bases, _ = plan.moved(labels)
+    bases = plan.strata[0].moved.columns(labels)
     assert np.abs(bases[0, 0] - bases[0, 1]).max() > 0.1
     for code in range(12):
         rows = group == code
@@ -550,6 +526,19 @@ def test_coordinates_and_gram_matrices_agree():
         for gram in ("dense", "factor")
     ]
     pd.testing.assert_frame_equal(*both, rtol=1e-6)
+
+
+@pytest.mark.parametrize("groups", [None, "patient"], ids=["rows", "groups"])
+def test_tiles_and_gram_matrices_agree(groups, monkeypatch):
+    table = trial()
+    options = {"response": response_of(table, shift=0.5), "groups": groups, "gram": "dense"}
+    dense = factor_test("arm * visit", table, n_resamples=99, rng=0, **options)
+    monkeypatch.setattr("shrinktest.statistics.tiled._TILE", 13)
+    tiled = factor_test("arm * visit", table, n_resamples=99, rng=0, max_memory=20_000, **options)
+    assert [test.route for test in tiled.tests] == ["tiles"] * 3
+    pd.testing.assert_frame_equal(dense.table, tiled.table, rtol=1e-6)
+    spread = [result.dispersion(rng=0).table for result in (dense, tiled)]
+    pd.testing.assert_frame_equal(*spread, rtol=1e-6)
 
 
 def test_a_precomputed_matrix_is_compared_as_it_is():
@@ -691,12 +680,25 @@ def test_too_few_groups_say_so():
 
 @pytest.mark.parametrize(
     ("argument", "name"),
-    [("strata", "blocks"), ("by", "typ"), ("permutations", "n_resamples")],
+    [
+        ("strata", "blocks"),
+        ("by", "typ"),
+        ("permutations", "n_resamples"),
+        ("perm", "n_resamples"),
+        ("method", "kernel"),
+    ],
 )
 def test_names_of_other_packages_have_a_hint(argument, name):
     table = trial()
     with pytest.raises(TypeError, match=f"it is {name}="):
         factor_test("arm", table, response=response_of(table), **{argument: 1})
+
+
+def test_methods_of_other_packages_are_distances_here():
+    with pytest.raises(TypeError, match=r"kernel= here, or response=Distances\("):
+        factor_test("arm", trial(), response=response_of(trial()), method="bray")
+    with pytest.raises(TypeError, match="unexpected keyword"):
+        two_sample_test([1.0, 2.0], [2.0, 3.0], method="bray")
 
 
 # ------------------------------------------------------------------------------------ further tests
@@ -742,6 +744,46 @@ def test_pairs_are_tests_of_their_rows():
         pairs.with_method("westfall-young")
 
 
+def test_pairs_are_told_apart_as_two_samples_are():
+    table = trial(96)
+    response = response_of(table, shift=0.8)
+    result = factor_test("arm", table, response=response, kernel="energy", rng=0)
+    pairs = result.pairwise("arm", rng=0)
+    second = (table["arm"] == "placebo").to_numpy()
+    area = result.trial._area(result["arm"], np.arange(96), second, np.random.default_rng(3))
+    samples = response[~second], response[second]
+    effect = two_sample_test(*samples, kernel="energy", n_resamples=0).effect(rng=3)
+    assert area.value == pytest.approx(effect.auc)
+    assert area.interval(0.95) == pytest.approx(effect.auc_interval)
+    (row,) = pairs.rows()
+    assert row["low"] < row["auc"] < row["high"]
+    assert row["auc"] == pytest.approx(effect.auc, abs=0.05)
+    assert "AUC, with 95% interval" in str(pairs.summary())
+    assert pairs.to_dict()["tests"][0]["auc"] == row["auc"]
+
+
+def test_groups_are_the_units_of_pairs():
+    """Copies of rows tell nothing new; patients with one visit of two are left out."""
+    table = trial(80).iloc[::4].reset_index(drop=True)
+    response = response_of(table, shift=1.0)
+    copies = table.loc[np.repeat(np.arange(20), 3)].reset_index(drop=True)
+    options = {"kernel": "linear", "scale": None, "rng": 0}
+    one = factor_test("arm", table, response=response, **options).pairwise("arm", rng=0)
+    many = factor_test(
+        "arm", copies, response=np.repeat(response, 3, axis=0), groups="patient", **options
+    ).pairwise("arm", rng=0)
+    assert one.areas[("drug", "placebo")] == pytest.approx(many.areas[("drug", "placebo")])
+    visits = trial(96)[lambda rows: rows["visit"].isin(["v1", "v2"])].iloc[:-1]
+    paired = factor_test("visit", visits, response=response_of(visits), groups="patient", **options)
+    area = paired.trial._area(
+        paired["visit"],
+        np.arange(47),
+        (visits["visit"] == "v2").to_numpy(),
+        np.random.default_rng(0),
+    )
+    assert area.units == (23, 23)
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -771,6 +813,46 @@ def test_shares_are_drawn():
     drawn = [line.get_xdata()[0] for line in ax.lines if len(line.get_xdata()) == 1]
     np.testing.assert_allclose(drawn, result.table["share"])
     assert [label.get_text() for label in ax.get_yticklabels()] == ["arm", "visit", "arm:visit"]
+
+
+def test_cells_are_drawn_at_their_means():
+    import matplotlib
+
+    matplotlib.use("Agg")
+    table = trial()
+    response = response_of(table, shift=2.0)
+    result = factor_test(
+        "arm * visit + age", table, response=response, kernel="linear", n_resamples=99, rng=0
+    )
+    ax = result.plot("cells")
+    lines = [np.array(line.get_xydata()) for line in ax.lines]
+    assert [line.shape for line in lines] == [(4, 2), (4, 2)]
+    assert ax.get_legend_handles_labels()[1] == ["placebo", "drug"]
+    means = pd.DataFrame(response).groupby([table["arm"], table["visit"]]).mean()
+    drawn = {"placebo": lines[0], "drug": lines[1]}
+    # the first coordinate of means in three columns, up to its sign
+    centered = means - means.mean()
+    axis = np.linalg.svd(centered.to_numpy(), full_matrices=False)[2][0]
+    expected = np.abs(np.concatenate([centered.loc[arm] @ axis for arm in drawn]))
+    np.testing.assert_allclose(np.abs(np.concatenate(list(drawn.values()))[:, 0]), expected)
+    assert [len(line.get_xydata()) for line in result.plot("cells", along="arm").lines] == [2] * 4
+    assert "along arm" in result.plot("cells", along="arm").get_title()
+
+
+@pytest.mark.parametrize(
+    ("formula", "arguments", "message"),
+    [
+        ("arm + age", {"what": "cell"}, "Did you mean 'cells'"),
+        ("arm + age", {"along": "arm"}, "along= is for plot"),
+        ("arm + age", {"what": "cells", "along": "age"}, "along must be one of"),
+        ("age", {"what": "cells"}, "no factor and no cells"),
+    ],
+)
+def test_faults_of_pictures(formula, arguments, message):
+    table = trial()
+    result = factor_test(formula, table, response=response_of(table), n_resamples=99, rng=0)
+    with pytest.raises(ValueError, match=re.escape(message)):
+        result.plot(**arguments)
 
 
 # -------------------------------------------------------------------------------------- distances
@@ -837,6 +919,18 @@ def test_the_command_gives_the_result_of_the_library(tmp_path, capsys):
     expected = factor_test("pain + mood ~ arm * visit", pd.read_csv(path), groups="patient", rng=0)
     assert [row["pvalue"] for row in shown["rows"]] == expected.pvalues.tolist()
     assert [row["term"] for row in shown["rows"]] == ["arm", "visit", "arm:visit"]
+
+
+def test_the_command_tests_terms_together(tmp_path, capsys):
+    path = table_file(tmp_path)
+    words = ["pain ~ arm * visit", "--groups", "patient", "--within", "signs", "--seed", "0"]
+    joint = ["--terms", "arm in any way=arm, arm:visit", "--terms", "time=visit,arm:visit"]
+    assert main(["factors", str(path), *words, *joint, "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert [row["term"] for row in rows[3:]] == ["arm in any way", "time"]
+    assert rows[4]["permuted"] == "signs of patients"
+    assert main(["factors", str(path), *words, "--terms", "arm,visit"]) == 2
+    assert "arm in any way=arm,arm:visit" in capsys.readouterr().err
 
 
 def test_the_command_compares_pairs_of_levels(tmp_path, capsys):

@@ -23,6 +23,10 @@ CUTS = (
     "The distance of the rows before and after every cut, with the place of the change.",
 )
 SHARES = "result.plot()", "The share that every term explains, with its interval."
+MEANS = (
+    'result.plot("cells")',
+    "Means of the cells in a plane; lines join the visits of each arm, and part at the last.",
+)
 TERM = "arm.plot()", "The statistic of the term, in its null distribution."
 CHANGES = "result.plot()", "The series with its changes and their intervals."
 NEARER = "result.plot()", "How much further away than the nearest the others are, with intervals."
@@ -51,7 +55,7 @@ DRAWN = {
         ["two_sample_test", "independence_test", "k_sample_test", "joint_independence_test"], NULL
     ),
     **dict.fromkeys(["permutation_test", "TestResult"], NULL),
-    **dict.fromkeys(["two_sample_test_columns", "MultipleTestsResult"], EACH),
+    **dict.fromkeys(["two_sample_test_columns", "MultipleTestsResult", "PairwiseResult"], EACH),
     **dict.fromkeys(["power_study", "power.PowerStudyResult"], POWERS),
     **dict.fromkeys(["solve_sample_size", "power.SampleSizeResult"], SOLVED),
     **dict.fromkeys(["risk.risk_study", "risk.RiskStudyResult"], RISKS),
@@ -62,7 +66,7 @@ DRAWN = {
     "change_points": CHANGES,
     "closer_test": NEARER,
     "factor_test": SHARES,
-    "FactorResult": SHARES,
+    "FactorResult": MEANS,
     "TermResult": TERM,
     "check_level": LEVELS,
     "EquivalenceResult": BELOW,

@@ -26,6 +26,9 @@ def run_factors(args: Typed, command: Command) -> int:
     for name in ("response", "groups", "blocks"):
         if name in options:
             options[name] = file.select(options[name])
+    if "terms" in options:
+        joint = [pair for named in options["terms"] for pair in named.items()]
+        options["terms"] = dict(joint)
     labels = [name for argument in ("groups", "blocks") for name in options.get(argument, [])]
     response = options.get("response", list(parsed.response))
     for name in sorted(parsed.variables):

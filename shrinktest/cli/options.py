@@ -60,12 +60,16 @@ _READERS: dict[str, Callable[[str], Any]] = {
     **{
         "types": values.column_types,
         "lags": values.lags,
+        "terms": values.joint,
         "sep": values.separator,
         "resamples": values.resamples,
     },
     **{"max_memory": values.number, "set": values.setting},
 }
-_REPEATED = ("bandwidth", "bandwidth_x", "bandwidth_y", "types", "variable", "na", "comment", "set")
+_REPEATED = (
+    *("bandwidth", "bandwidth_x", "bandwidth_y", "types", "variable", "na", "comment", "set"),
+    "terms",
+)
 _CHOICES = {"header": ("auto", "yes", "no"), "decimal": (".", ",")}
 _ALSO = {"sep": ("--separator", "--delimiter")}
 #: What stands for the value, "-" for none, and the help, of options without a parameter or with a
@@ -104,6 +108,8 @@ HELP = {
     "typ": "N 2: each term adjusted for all that do not contain it; 1: for those before it (2)",
     "statistic": "VALUE robust to unequal spread, or F (robust)",
     "location": "VALUE auto: effects of the other terms are taken off the numbers first (auto)",
+    "within": "VALUE of groups, rows change places, or signs of residual rows (rows)",
+    "terms": "NAME=TERMS terms tested together, such as 'arm in any way=arm,arm:time'; repeatable",
     "pairwise": "TERM every pair of levels of one factor instead",
     "exit_code": "- exit with 1 if the test rejects (equivalence: if it does not)",
     "fail_if": "'auc>0.6' exit with 1 if this holds of the result or its effect",
@@ -153,8 +159,8 @@ _GROUPS = {
     ),
     "what is compared": "",
     "design": (
-        "typ pairwise blocks groups paired block_length lags resamples alpha alphas stopping seed "
-        "trials n n_trials power ratio confidence trim"
+        "typ terms pairwise blocks groups within paired block_length lags resamples alpha alphas "
+        "stopping seed trials n n_trials power ratio confidence trim"
     ),
     "output": (
         "effect json paragraph plot html csv witness coordinates exit_code fail_if progress quiet "

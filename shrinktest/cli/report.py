@@ -80,7 +80,7 @@ def report(args: Typed, result: Any) -> int:
         result.plot(figure=figure)
         write(figure, args.plot)
     elif args.plot:
-        save(result.plot, args.plot)
+        save(lambda ax: result.plot(ax=ax), args.plot)
     if args.html:
         result.to_html(args.html)
     if args.csv:

@@ -85,6 +85,14 @@ def _by_name(text: str) -> list[tuple[str, str]]:
     return pairs
 
 
+def _joint(text: str) -> dict[str, list[str]]:
+    """Return a name, and the terms of a formula that it stands for."""
+    name, equals, terms = (part.strip() for part in text.partition("="))
+    if not (equals and name and terms):
+        raise ValueError
+    return {name: [term.strip() for term in terms.split(",")]}
+
+
 def _setting(text: str) -> tuple[str, Any]:
     """Return a key and its value; text that is no Python literal stays text."""
     key, equals, value = text.partition("=")
@@ -104,6 +112,7 @@ value = _reader(
     _value, "a number, a word, one per column (0.5,2), or like income=3,rate=0.5, each name once"
 )
 column_types = _reader(_column_types, "like zip=category,id=drop,size=S<M<L, each name once")
+joint = _reader(_joint, "like 'arm in any way=arm,arm:visit'")
 setting = _reader(_setting, "like lam=0.1")
 
 

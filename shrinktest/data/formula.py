@@ -141,6 +141,11 @@ class Term:
         """True for several factors."""
         return len(self.factors) > 1
 
+    @property
+    def parts(self) -> tuple[Term, ...]:
+        """The term itself, as the only one that is tested."""
+        return (self,)
+
     @cached_property
     def columns(self) -> Array:
         """All products (n, c) of a column of each factor."""
@@ -149,6 +154,77 @@ class Term:
     def only(self, rows: np.ndarray) -> Term:
         """Keep some rows."""
         return Term(tuple(factor.only(rows) for factor in self.factors))
+
+
+@dataclass(frozen=True, eq=False)
+class JointTerm:
+    """Several terms of a formula that are tested together, under a name of their own."""
+
+    name: str
+    parts: tuple[Term, ...]
+
+    @property
+    def factors(self) -> tuple[Factor, ...]:
+        """The different factors of all parts."""
+        return tuple({each.name: each for part in self.parts for each in part.factors}.values())
+
+    @property
+    def variables(self) -> frozenset[str]:
+        """Names of the factors."""
+        return frozenset(factor.name for factor in self.factors)
+
+    @property
+    def is_interaction(self) -> bool:
+        """True if a part is an interaction, so that the test of the whole is one of additivity."""
+        return any(part.is_interaction for part in self.parts)
+
+    @cached_property
+    def columns(self) -> Array:
+        """Columns (n, c) of all parts."""
+        return np.hstack([part.columns for part in self.parts])
+
+    def only(self, rows: np.ndarray) -> JointTerm:
+        """Keep some rows."""
+        return JointTerm(self.name, tuple(part.only(rows) for part in self.parts))
+
+
+TestedTerms = Term | JointTerm
+
+
+def joint_terms(given: Any, terms: Sequence[Term]) -> tuple[JointTerm, ...]:
+    """Return terms that are tested together, from names and lists of terms of the formula.
+
+    Raises TypeError or ValueError for anything else.
+    """
+    if given is None:
+        return ()
+    if not isinstance(given, dict):
+        raise TypeError(
+            "terms must be a dict of names and lists of terms, such as {'arm in any way': "
+            f"['arm', 'arm:time']}}; got {type(given).__name__}"
+        )
+    by_factors = {term.variables: term for term in terms}
+    names = [term.name for term in terms]
+    out = []
+    for name, listed_terms in given.items():
+        if not isinstance(name, str) or not name or name in names:
+            raise ValueError(f"terms has the name {name!r}; give one that no term has")
+        if not isinstance(listed_terms, list | tuple):
+            raise TypeError(f"terms: {name!r} must be a list of terms; got {listed_terms!r}")
+        parts = []
+        for part in listed_terms:
+            factors = frozenset(factor.strip() for factor in str(part).split(":"))
+            own = by_factors.get(factors)
+            parts.append(own if own is not None else by_factors[frozenset(_known(part, names))])
+        if len({part.name for part in parts}) < max(2, len(parts)):
+            raise ValueError(f"terms: {name!r} must list two different terms or more")
+        out.append(JointTerm(name, tuple(parts)))
+    return tuple(out)
+
+
+def _known(part: Any, names: Sequence[str]) -> list[str]:
+    """Return the factors of a term by its name; raise ValueError for unknown ones."""
+    return choice(part, names, "a term of formula in terms").split(":")
 
 
 def products(first: Array, second: Array) -> Array:
@@ -312,20 +388,31 @@ def indicators(codes: np.ndarray) -> Array:
     return (codes[:, None] == np.unique(codes)).astype(np.float64)
 
 
-def adjusts(term: Term, terms: Sequence[Term], typ: int) -> list[Term]:
+def adjusts(term: TestedTerms, terms: Sequence[Term], typ: int) -> list[Term]:
     """Return the terms that a term is adjusted for.
 
-    ``typ`` 1: those before it.  ``typ`` 2: all that do not contain it.
+    ``typ`` 1: those before it, or before the last of its parts.  ``typ`` 2: all that contain none
+    of its parts.
     """
+    parts = [part.name for part in term.parts]
     if typ == 1:
-        return list(terms[: [other is term for other in terms].index(True)])
-    return [other for other in terms if not term.variables <= other.variables]
+        last = max(i for i, other in enumerate(terms) if other.name in parts)
+        return [other for other in terms[:last] if other.name not in parts]
+    return [
+        other
+        for other in terms
+        if not any(part.variables <= other.variables for part in term.parts)
+    ]
 
 
 def projections(
-    terms: Sequence[Term], always: Array, typ: int, names: Sequence[str] = ()
+    terms: Sequence[Term],
+    always: Array,
+    typ: int,
+    names: Sequence[str] = (),
+    joint: Sequence[JointTerm] = (),
 ) -> tuple[Projection, ...]:
-    """Return the bases of every term.
+    """Return the bases of every term, and then of those that are tested together.
 
     ``always`` holds columns of every model; ``names`` says what they stand for.  Raise ValueError
     if a term adds nothing, or if nothing is left.
@@ -337,7 +424,8 @@ def projections(
             "freedom are left; leave out terms"
         )
     parts = []
-    for term in terms:
+    tested: list[TestedTerms] = [*terms, *joint]
+    for term in tested:
         others = adjusts(term, terms, typ)
         before = basis(np.hstack([always, *(other.columns for other in others)]))
         added = basis(term.columns, before)
@@ -347,7 +435,9 @@ def projections(
     return tuple(parts)
 
 
-def _determined(term: Term, others: Sequence[Term], always: Array, names: Sequence[str]) -> str:
+def _determined(
+    term: TestedTerms, others: Sequence[Term], always: Array, names: Sequence[str]
+) -> str:
     """Say by which term another one is determined."""
     constant = basis(np.ones((len(always), 1)))
     if not basis(term.columns, constant).shape[1]:

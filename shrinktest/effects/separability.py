@@ -216,6 +216,10 @@ class Area:
         least = 0.25 / max(self.units[0] * self.units[1], 1)
         return min(self.units) >= FEWEST and self.variance > -least  # which NaN is not
 
+    def with_interval(self, confidence: float) -> tuple[float, float, float]:
+        """Return the area and the limits of its interval."""
+        return (self.value, *self.interval(confidence))
+
     def variance_if(self, area: np.ndarray) -> np.ndarray:
         """Return the variance of the estimate if the area is this one."""
         m, n = self.units

@@ -6,7 +6,8 @@ from typing import Any
 
 from shrinktest._random import as_rng
 from shrinktest.factor_test import read
-from shrinktest.factors import NoEffect, plans
+from shrinktest.factors import NoEffect
+from shrinktest.plans import plans
 from shrinktest.run import run
 from shrinktest.settings import Settings
 

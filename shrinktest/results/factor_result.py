@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from shrinktest._check import choice, counted, level
+from shrinktest._random import as_rng
 from shrinktest.results.base import Notes, Result, part_of, unique
+from shrinktest.results.pairwise_result import PairwiseResult
+from shrinktest.results.plots.cells import plot_cells
 from shrinktest.results.plots.shares import plot_shares
 from shrinktest.results.printing import Summary, Table, shown_pvalue, without_zero
 from shrinktest.results.result import TestResult
@@ -19,6 +22,7 @@ from shrinktest.results.several import AggregateResult, MultipleTestsResult
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+_OF_SPREAD = "tests of spread have no further tests; use the result that they were made from"
 _LONGEST = 60  # characters of a list of responses
 _IN_WORDS = 3  # terms that matter, in sentences
 
@@ -123,10 +127,13 @@ class FactorResult(Result):
     >>> import numpy as np
     >>> from shrinktest import factor_test
     >>> rng = np.random.default_rng(0)
-    >>> table = {"arm": ["drug", "placebo"] * 15, "age": rng.normal(50, 9, size=30)}
-    >>> result = factor_test("arm + age", table, response=rng.normal(size=(30, 2)), rng=0)
-    >>> result.table["df"].tolist(), result["arm"].pvalue > 0.05
-    ([1, 1], True)
+    >>> table = {"arm": ["drug", "placebo"] * 30, "visit": ["first", "second", "third"] * 20}
+    >>> table["visit"].sort()
+    >>> response = rng.normal(size=(60, 2))
+    >>> response[40::2] += 2.0  # the drug, at the third visit
+    >>> result = factor_test("arm * visit", table, response=response, rng=0)
+    >>> result.table["df"].tolist(), result["arm:visit"].pvalue
+    ([1, 2, 2], 0.001)
     """
 
     tests: tuple[Any, ...]
@@ -209,24 +216,59 @@ class FactorResult(Result):
             choice(term, self.terms, "term"), rng
         )
 
-    def pairwise(
-        self, term: str, *, within: str | None = None, rng: Any = None
-    ) -> MultipleTestsResult:
+    def pairwise(self, term: str, *, within: str | None = None, rng: Any = None) -> PairwiseResult:
         """Test every pair of levels of a factor on the rows that have them.
 
         ``within`` names another factor, at each level of which pairs are tested.  Terms with
         either factor are left out; the others are adjusted for.  p-values are adjusted for the
-        number of pairs by Holm's method.
+        number of pairs by Holm's method.  The AUC of each pair says how well single rows are told
+        apart, with groups as units of its interval.
         """
-        return self._data().pairwise(term, within, rng)  # type: ignore[no-any-return]
+        return self._data().pairwise(  # type: ignore[no-any-return]
+            term, within, self.confidence, rng
+        )
+
+    def dispersion(self, *, rng: Any = None) -> FactorResult:
+        """Test every term of the formula for an effect on the spread of the response.
+
+        The spread is the distance of rows, or of means of groups, from what all terms explain:
+        |e_i| / sqrt(1 - h_i) for residuals e_i in feature space and leverages h_i.  Residuals
+        change places, all terms are fitted again, and distances are measured anew, which is
+        approximate.
+        """
+        return replace(
+            self,
+            tests=self._data().spread(as_rng(rng)),
+            response=f"the spread of {self.response}",
+            by_distance=False,
+            trial=_OF_SPREAD,
+        )
 
     def _data(self) -> Any:
         if self.trial is None or isinstance(self.trial, str):
             raise ValueError(self.trial or "this result does not hold its data; run the test again")
         return self.trial
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the share of every term with its interval (matplotlib)."""
+    def plot(
+        self, what: str = "shares", ax: Axes | None = None, *, along: str | None = None
+    ) -> Axes:
+        """Draw the share of every term with its interval, or the means of cells (matplotlib).
+
+        Parameters
+        ----------
+        what : {"shares", "cells"}, default "shares"
+            "cells" shows the kernel means of the cells of all factors by their first two principal
+            coordinates; lines join the levels of one factor, and are about parallel without
+            interactions.
+        ax : matplotlib.axes.Axes, optional
+        along : str, optional
+            For cells, the factor whose levels are joined; by default the one with the most levels.
+        """
+        choice(what, ("shares", "cells"), "what")
+        if what == "cells":
+            return plot_cells(self._data().cells(along), self.response, ax)
+        if along is not None:
+            raise ValueError("along= is for plot('cells'); leave it out")
         return plot_shares(self, ax)
 
     # --- shown ------------------------------------------------------------------------------------

@@ -465,6 +465,14 @@ class MultipleTestsResult(Result):
         )
         return self._plain("test", *names, "restriction", "notes", "rng") | {"tests": self.rows()}
 
+    def _sizes(self, row: dict[str, Any]) -> list[str]:
+        """Return effect sizes of a row as summaries print them; these tests have none."""
+        return []
+
+    def _of_sizes(self) -> list[str]:
+        """Return the headers of effect sizes."""
+        return []
+
     def summary(self) -> Summary:
         """Return what was done, and the tests, most significant first.
 
@@ -488,7 +496,7 @@ class MultipleTestsResult(Result):
                 if row["reject"]
                 else ""
             )
-            cells.append([*(str(row[key]) for key in self.keys), *numbers, last])
+            cells.append([*(str(row[key]) for key in self.keys), *numbers, *self._sizes(row), last])
         how = (
             f"{'all' if self.exact else 'random'}), "
             f"{f'{self.data.restriction}, ' if self.data.restriction else ''}"
@@ -507,6 +515,6 @@ class MultipleTestsResult(Result):
             f"Permutations:  {self.n_resamples} ({how}{whose}",
             f"Adjustment:    {self.method}; {decisions}",
         )
-        headers = [*self.keys, "statistic", "p-value", "adjusted", ""]
+        headers = [*self.keys, "statistic", "p-value", "adjusted", *self._of_sizes(), ""]
         table = Table(cells, "r" * (len(headers) - 1) + "l", headers=headers, below="-")
         return Summary.of(table, head=head, rest=rest, notes=self.notes)

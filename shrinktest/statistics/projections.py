@@ -6,14 +6,19 @@ of its model, leverages h, and residuals e_i of the model,
     SS = tr(Q'KQ),    F = (SS / d) / (tr((I - QQ' - NN')K) / df),
     T = SS / sum_i |q_i|^2 |e_i|^2 / (1 - h_i).
 
+Permutations move columns V in place of Q.  With G the Gram matrix without what no permutation
+changes, which has a basis N, and S = V'V - V'NN'V, they have SS = tr(S^-1 V'GV), so that V is
+multiplied by G as it is.
+
 The denominator of T is the expectation of SS if rows have unequal spread (HC2).  For one factor, T
 is the modified pseudo-F of Anderson, Walsh, Clarke, Gorley and Guerra-Castro (2017).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
@@ -21,26 +26,37 @@ from shrinktest._check import Array
 from shrinktest.data.formula import Projection, basis
 from shrinktest.permutations.null import Statistic
 from shrinktest.results.factor_result import Share
-from shrinktest.statistics.features import LAST_BITS, Features
+from shrinktest.statistics.features import LAST_BITS, Features, KernelFeatures
 from shrinktest.statistics.statistic import Form
 from shrinktest.statistics.sums import times
+from shrinktest.statistics.tiled import TiledResiduals, is_tiled, tiled_diagonal, tiled_product
 
 ROBUST = Form(name="robust", combine=lambda *_: None)
 F = Form(name="F", combine=lambda *_: None)
 
-_NUMBERS = 2**21  # of moved bases that are in memory at a time
-_SATURATED = 1e-6  # least 1 - h: rows that a model fits exactly
+NUMBERS = 2**21  # of moved bases that are in memory at a time
+SATURATED = 1e-6  # least 1 - h: rows that a model fits exactly
 _DEPENDENT = 1e-8  # of the largest eigenvalue: directions that a permutation takes from a term
-_NOTHING = 1e-12  # of the mean residual: what counts as no residual at all
+NOTHING = 1e-12  # of the mean residual: what counts as no residual at all
 
-#: Permutations (B, N) to orthonormal bases (k, B, n), those of the term first, and how many
-#: directions the term has (B,).
-MovedBasis = Callable[[np.ndarray], tuple[Array, Array]]
+#: Columns that are multiplied at a time: few enough for the cache, many for a matrix product.
+_COLUMNS = 128
+
+_TILED_COLUMNS = 512  # the same if the matrix is made again for them
+
+
+@dataclass(frozen=True, eq=False)
+class MovedBasis:
+    """Columns that span a term, and the rest of its model that moves, for every permutation."""
+
+    columns: Callable[[np.ndarray], Array]  # permutations (B, N) to (k, B, n), the term's first
+    size: int  # k
+    orthonormal: bool  # True if columns are, also to all that does not move
 
 
 def _block(size: int) -> int:
     """Return how many vectors of a size are multiplied at a time."""
-    return min(128, max(1, _NUMBERS // size))
+    return min(128, max(1, NUMBERS // size))
 
 
 def projected(features: Features, space: Array) -> Features:
@@ -48,15 +64,38 @@ def projected(features: Features, space: Array) -> Features:
     if features.by_coordinates:
         z = features.values
         return Features(z - space @ (space.T @ z), by_coordinates=True)
-    left = features.values - space @ (space.T @ features.values)
-    both = left - (left @ space) @ space.T
-    return Features((both + both.T) / 2.0)
+    if is_tiled(features):
+        return TiledResiduals(cast(KernelFeatures, features), space)
+    products = features.values @ space
+    products -= space @ (space.T @ products) / 2.0
+    # K - N A' - A N' with A = KN - N (N'KN) / 2, in one product
+    taken = np.hstack([space, products]) @ np.hstack([products, space]).T
+    return Features(np.subtract(features.values, taken, out=taken))
+
+
+def _diagonal(features: Features) -> Array:
+    return (
+        tiled_diagonal(cast(KernelFeatures, features))
+        if is_tiled(features)
+        else features.diagonal()
+    )
+
+
+def squared_residuals(features: Features, space: Array) -> Array:
+    """Return squared norms (n,) of features without their projection on an orthonormal basis."""
+    if features.by_coordinates or is_tiled(features):
+        return projected(features, space).diagonal()
+    products = features.values @ space
+    fitted = space @ (space.T @ products)
+    return np.asarray(features.diagonal() + np.einsum("ij,ij->i", space, fitted - 2.0 * products))
 
 
 def mapped(features: Features, rows: Array) -> Features:
     """Return weighted sums of features; ``rows`` (m, n) has the weights of each."""
     if features.by_coordinates:
         return Features(rows @ features.values, by_coordinates=True)
+    if is_tiled(features):
+        return Features(tiled_product(rows, cast(KernelFeatures, features)) @ rows.T)
     return Features(rows @ features.values @ rows.T)
 
 
@@ -90,53 +129,63 @@ def moved_rows(part: Projection) -> MovedBasis:
     """
     extra = basis(part.rest, part.adjusted)
     model = np.ascontiguousarray(np.hstack([part.added, extra]).T)
-
-    def moved(rows: np.ndarray) -> tuple[Array, Array]:
-        return model[:, rows], np.full(len(rows), part.df)
-
-    return moved
+    return MovedBasis(lambda rows: np.take(model, rows, axis=1), len(model), orthonormal=True)
 
 
 def moved_predictor(part: Projection) -> MovedBasis:
-    """Return the residualized predictor: rows of Q in another order, with N projected out again."""
-    rows_of_term = np.ascontiguousarray(part.added.T)
-
-    def moved(rows: np.ndarray) -> tuple[Array, Array]:
-        return orthonormal(rows_of_term[:, rows], part.rest)
-
-    return moved
+    """Return the residualized predictor: rows of Q in another order."""
+    term = np.ascontiguousarray(part.added.T)
+    return MovedBasis(lambda rows: np.take(term, rows, axis=1), len(term), orthonormal=False)
 
 
-def moved_labels(labels: Array, group: np.ndarray, stay: Array, rest: Array) -> MovedBasis:
+def moved_signs(part: Projection) -> MovedBasis:
+    """Return the residualized predictor: rows of Q with signs (B, n), those of residuals."""
+    term = np.ascontiguousarray(part.added.T)
+    return MovedBasis(lambda signs: term[:, None] * signs, len(term), orthonormal=False)
+
+
+def moved_labels(factors: Sequence[tuple[Array, Array]], group: np.ndarray) -> MovedBasis:
     """Return products of labels of whole groups, which move, and columns that stay.
 
-    ``labels`` (g, c) has the columns of each group, ``group`` (n,) the group of each row.
+    Each of ``factors`` has columns (g, c) of the groups and (n, s) of the rows; ``group`` (n,) is
+    the group of each row.
     """
 
-    def moved(groups: np.ndarray) -> tuple[Array, Array]:
-        given = labels.T[:, groups[:, group]]  # (c, B, n)
-        both = given[:, None] * stay.T[None, :, None]
-        return orthonormal(both.reshape(-1, *given.shape[1:]), rest)
+    def columns(groups: np.ndarray) -> Array:
+        places = groups[:, group]
+        products = []
+        for labels, stay in factors:
+            given = labels.T[:, places]  # (c, B, n)
+            both = given[:, None] * stay.T[None, :, None]
+            products.append(both.reshape(-1, *given.shape[1:]))
+        return np.concatenate(products)
 
-    return moved
+    size = sum(labels.shape[1] * stay.shape[1] for labels, stay in factors)
+    return MovedBasis(columns, size, orthonormal=False)
 
 
-def orthonormal(columns: Array, rest: Array) -> tuple[Array, Array]:
-    """Return orthonormal bases of columns (c, B, n) after ``rest`` is projected out.
+def inverses(inner: Array, before: Array) -> tuple[Array, Array]:
+    """Return inverses of inner products (B, k, k) along what is left of columns, and ranks (B,).
 
-    Return also their ranks (B,); directions that vanish are zero.
+    ``before`` (B,) are mean squared lengths of the columns before a space was projected out.
     """
-    flat = columns.reshape(-1, columns.shape[-1])
-    block = _block(flat.shape[1])
-    left = (flat - times(times(flat, rest, block), rest.T, block)).reshape(columns.shape)
-    stack = left.transpose(1, 0, 2)
-    before = np.einsum("cbn,cbn->b", columns, columns) / len(columns)
-    sizes, turns = np.linalg.eigh(stack @ stack.transpose(0, 2, 1))
+    sizes, turns = np.linalg.eigh(inner)
     least = _DEPENDENT * np.maximum(sizes[:, -1], before)
     kept = sizes > np.maximum(least, np.finfo(np.float64).tiny)[:, None]
-    scale = np.where(kept, np.where(kept, sizes, 1.0) ** -0.5, 0.0)
-    turned = (turns * scale[:, None, :]).transpose(0, 2, 1) @ stack
-    return np.ascontiguousarray(turned.transpose(1, 0, 2)), kept.sum(axis=1)
+    scaled = turns * np.where(kept, 1.0 / np.where(kept, sizes, 1.0), 0.0)[:, None, :]
+    return scaled @ turns.transpose(0, 2, 1), kept.sum(axis=1)
+
+
+def inner_products(features: Features, bases: Array) -> Array:
+    """Return inner products (k, B, n) of the sums along every basis vector with the rows."""
+    flat = bases.reshape(-1, bases.shape[-1])
+    if isinstance(features, TiledResiduals):
+        return features.times(flat).reshape(bases.shape)
+    values = features.values
+    block = _block(flat.shape[1])
+    if features.by_coordinates:
+        return times(times(flat, values, block), values.T, block).reshape(bases.shape)
+    return times(flat, values, block).reshape(bases.shape)
 
 
 # --- statistics -----------------------------------------------------------------------------------
@@ -159,48 +208,113 @@ class TermStatistic:
         diagonal = np.ascontiguousarray(self.residuals.diagonal())
         total = float(diagonal.sum())
         leverage = np.square(self.space).sum(axis=1)
-        least = _NOTHING * abs(total) / len(diagonal) + np.finfo(np.float64).tiny
+        least = NOTHING * abs(total) / len(diagonal) + np.finfo(np.float64).tiny
         d = self.directions
 
         def some(rows: np.ndarray) -> Array:
-            bases, rank = self.moved(rows)
-            products = self._products(bases)
-            explained = np.einsum("kbn,kbn->kb", bases, products)
-            squares = explained[:d].sum(axis=0)
-            if self.robust:
-                expected = self._expected(bases, products, diagonal, leverage)
+            columns = self.moved.columns(rows)
+            products, inner = self._products(columns)
+            fixed = self._fixed(columns)
+            inverse, rank = self._inverse(columns, fixed)
+            if inverse is None:
+                explained = np.einsum("bkk->bk", inner)
             else:
-                left = total - explained.sum(axis=0)
+                explained = np.einsum("bkl,blk->bk", inverse, inner)
+            squares = explained[:, :d].sum(axis=1)
+            if self.robust:
+                left = self._left(columns, fixed)
+                expected = self._expected(left, products, inner, inverse, diagonal, leverage)
+            else:
+                left = total - explained.sum(axis=1)
                 expected = np.maximum(rank, 1) * left / self.residual_df
             size = np.abs(squares) + LAST_BITS * self.rounding * d
             return np.stack([squares, size], axis=1) / np.maximum(expected, least)[:, None]
 
         def values(rows: np.ndarray) -> Array:
-            step = max(1, _NUMBERS // (len(diagonal) * max(1, d)))
+            tiled = isinstance(self.residuals, TiledResiduals)
+            most = _TILED_COLUMNS if tiled else min(_COLUMNS, NUMBERS // len(diagonal))
+            step = max(1, most // self.moved.size)
             parts = [some(rows[start : start + step]) for start in range(0, len(rows), step)]
             return np.concatenate(parts)
 
         return values
 
-    def _products(self, bases: Array) -> Array:
-        """Return inner products (k, B, n) of the sums along every basis vector with the rows."""
-        flat = bases.reshape(-1, bases.shape[-1])
-        values = self.residuals.values
-        block = _block(flat.shape[1])
-        if self.residuals.by_coordinates:
-            return times(times(flat, values, block), values.T, block).reshape(bases.shape)
-        return times(flat, values, block).reshape(bases.shape)
+    def _products(self, columns: Array) -> tuple[Array, Array]:
+        """Return inner products of columns with rows (k, B, n) and with each other (B, k, k).
 
-    def _expected(self, bases: Array, products: Array, diagonal: Array, leverage: Array) -> Array:
+        By coordinates F needs no products with rows, which are then the sums of the coordinates.
+        """
+        if self.residuals.by_coordinates and not self.robust:
+            flat = columns.reshape(-1, columns.shape[-1])
+            sums = times(flat, self.residuals.values, _block(flat.shape[1]))
+            sums = sums.reshape(*columns.shape[:2], -1)
+            return sums, _inner(sums, sums)
+        products = inner_products(self.residuals, columns)
+        return products, _inner(columns, products)
+
+    def _fixed(self, columns: Array) -> Array | None:
+        """Return inner products (k, B, q) of columns with what does not move; None for zeros."""
+        if self.moved.orthonormal:
+            return None
+        flat = columns.reshape(-1, columns.shape[-1])
+        fixed = times(flat, self.space, _block(flat.shape[1]))
+        return fixed.reshape(*columns.shape[:2], -1)
+
+    def _inverse(self, columns: Array, fixed: Array | None) -> tuple[Array | None, Array]:
+        """Return the inverses of S (B, k, k), None for the identity, and ranks of the term (B,)."""
+        if fixed is None:
+            return None, np.full(columns.shape[1], self.directions)
+        before = _inner(columns, columns)
+        lengths = np.einsum("bkk->b", before) / len(columns)
+        return inverses(before - _inner(fixed, fixed), lengths)
+
+    def _left(self, columns: Array, fixed: Array | None) -> Array:
+        """Return columns less their projection on what does not move."""
+        if fixed is None:
+            return columns
+        flat = columns.reshape(-1, columns.shape[-1])
+        fitted = times(fixed.reshape(len(flat), -1), self.space.T, _block(flat.shape[1]))
+        return np.subtract(flat, fitted, out=fitted).reshape(columns.shape)
+
+    def _expected(
+        self,
+        left: Array,
+        products: Array,
+        inner: Array,
+        inverse: Array | None,
+        diagonal: Array,
+        leverage: Array,
+    ) -> Array:
         """Return the expectation of SS without an effect, for rows of unequal spread."""
-        first = bases[: self.directions]
-        lengths = np.einsum("kbn,kbn->bn", first, first)
-        stack = bases.transpose(1, 0, 2)
-        inner = stack @ products.transpose(1, 2, 0)
-        fitted = (inner @ stack).transpose(1, 0, 2)
-        residual = diagonal + np.einsum("kbn,kbn->bn", fitted - 2.0 * products, bases)
-        free = 1.0 - leverage - np.einsum("kbn,kbn->bn", bases, bases)
-        return np.einsum("bn,bn->b", lengths, residual / np.maximum(free, _SATURATED))
+        d = self.directions
+        solved = left if inverse is None else _combined(inverse, left)
+        change = _combined(inner, solved)
+        products *= 2.0
+        change -= products
+        residual = np.einsum("kbn,kbn->bn", change, solved)
+        residual += diagonal
+        gain = np.einsum("kbn,kbn->bn", left[:d], solved[:d])
+        free = 1.0 - leverage - gain
+        if d < len(left):
+            free -= np.einsum("kbn,kbn->bn", left[d:], solved[d:])
+        residual /= np.maximum(free, SATURATED, out=free)
+        return np.einsum("bn,bn->b", gain, residual)
+
+
+def _inner(first: Array, second: Array) -> Array:
+    """Return inner products (B, k, l) of columns (k, B, n) and (l, B, n) of each permutation."""
+    if len(first) == 1 and len(second) == 1:
+        return np.einsum("bn,bn->b", first[0], second[0])[:, None, None]
+    return first.transpose(1, 0, 2) @ second.transpose(1, 2, 0)
+
+
+def _combined(weights: Array, columns: Array) -> Array:
+    """Return sums (k, B, n) of columns with weights (B, k, k)."""
+    if len(columns) == 1:
+        return weights[:, 0] * columns
+    out = np.empty_like(columns)
+    np.matmul(weights, columns.transpose(1, 0, 2), out=out.transpose(1, 0, 2))
+    return out
 
 
 def term_statistic(
@@ -219,8 +333,19 @@ def term_statistic(
         columns,
         part.residual_df,
         robust,
-        float(np.abs(features.diagonal()).mean()),
+        float(np.abs(_diagonal(features)).mean()),
     )
+
+
+def averaged(statistics: Sequence[Statistic], weights: Sequence[float]) -> Statistic:
+    """Return the weighted mean of statistics of the same permutations."""
+    shares = np.array(weights) / np.sum(weights)
+
+    def values(rows: np.ndarray) -> Array:
+        parts = [share * each(rows) for share, each in zip(shares, statistics, strict=True)]
+        return np.asarray(np.sum(parts, axis=0))
+
+    return values
 
 
 # --- effect size ----------------------------------------------------------------------------------
@@ -248,28 +373,33 @@ def share(features: Features, part: Projection, unit: np.ndarray) -> Share:
     count = len(left)
     error = np.sqrt((count - 1) / count * np.square(left - left.mean()).sum())
     center = basis(np.ones((len(unit), 1)))
-    total = float(projected(features, center).diagonal().sum())
+    total = float(squared_residuals(features, center).sum())
     r2 = (reduced - full) / total if total > 0.0 else np.nan
     return Share(value, float(error), float(r2))
 
 
 def _without_each(features: Features, model: Array, unit: np.ndarray) -> tuple[float, Array, Array]:
     """Return the residual sum of squares, those without each unit, and their lost degrees."""
+    if len(np.unique(unit)) == len(unit):
+        squares = squared_residuals(features, model)
+        whole = float(squares.sum())
+        free = 1.0 - np.square(model).sum(axis=1)
+        kept = free > SATURATED
+        without = np.where(kept, squares / np.where(kept, free, 1.0), 0.0)
+        return whole, whole - without, kept.astype(np.float64)
     residuals = projected(features, model)
     whole = float(residuals.diagonal().sum())
-    if len(np.unique(unit)) == len(unit):
-        free = 1.0 - np.square(model).sum(axis=1)
-        kept = free > _SATURATED
-        without = np.where(kept, residuals.diagonal() / np.where(kept, free, 1.0), 0.0)
-        return whole, whole - without, kept.astype(np.float64)
     parts = np.split(np.argsort(unit, kind="stable"), np.cumsum(np.bincount(unit))[:-1])
     left = np.empty(len(parts))
     lost = np.empty(len(parts))
     for i, rows in enumerate(parts):
         free = np.eye(len(rows)) - model[rows] @ model[rows].T
         sizes, turns = np.linalg.eigh(free)
-        kept = sizes > _SATURATED
-        block = residuals[rows].gram
+        kept = sizes > SATURATED
+        if isinstance(residuals, TiledResiduals):
+            block = residuals.block(rows)
+        else:
+            block = residuals[rows].gram
         squares = np.einsum("ij,ik,kj->j", turns, block, turns)
         left[i] = whole - (squares[kept] / sizes[kept]).sum()
         lost[i] = kept.sum()

@@ -47,9 +47,11 @@ def times(rows: np.ndarray, matrix: np.ndarray, block: int = 128) -> np.ndarray:
     out = np.empty((len(rows), matrix.shape[1]))
     for start in range(0, len(rows), block):
         stack = rows[start : start + block]
-        if len(stack) < block:
+        if len(stack) == block:
+            np.matmul(stack, matrix, out=out[start : start + block])
+        else:
             stack = np.vstack([stack, np.zeros((block - len(stack), rows.shape[1]))])
-        out[start : start + block] = (stack @ matrix)[: len(out) - start]
+            out[start:] = (stack @ matrix)[: len(out) - start]
     return out
 
 

@@ -79,13 +79,18 @@ def test_numbers_are_those_in_memory(kind, policy, tmp_path):
         assert code.fill == (
             other.fill if other.fill is None else pytest.approx(other.fill, rel=1e-9)
         )
-    assert dict(disk.left_out) == dict(memory.left_out[0]) and set(disk.left_out) == {"key", "count"}
+    assert dict(disk.left_out) == dict(memory.left_out[0]) and set(disk.left_out) == {
+        "key",
+        "count",
+    }
     for rows, values in zip(disk.samples, memory.values, strict=True):
         chunks = (chunk.computed() for chunk in rows.chunks())
         raw = np.vstack([part for chunk in chunks for part, _ in rows.reader.numbers(chunk)])
         assert np.allclose(memory.encodings[0].units.moved(raw), values, rtol=1e-6, atol=1e-9)
     assert np.allclose(
-        np.array(units, dtype=float), np.array(memory.encodings[0].units.scale, dtype=float), rtol=1e-6
+        np.array(units, dtype=float),
+        np.array(memory.encodings[0].units.scale, dtype=float),
+        rtol=1e-6,
     )
 
 

@@ -14,9 +14,9 @@ from shrinktest._check import Array, choice, listed, percent
 from shrinktest._random import as_rng
 from shrinktest.data.formula import Formula, Term, basis, design_table, indicators
 from shrinktest.data.tables import columns_at, is_table, read_names, taken
+from shrinktest.factor_design import Design as PilotDesign
+from shrinktest.factor_design import coded
 from shrinktest.factor_test import read
-from shrinktest.factors import Design as PilotDesign
-from shrinktest.factors import coded
 from shrinktest.kernels import Distances, Kernel, Precomputed
 from shrinktest.permutations.design import PermutationDesign
 from shrinktest.power.designs.base import Design, parameter, up_to
