@@ -9,8 +9,8 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import Any
+from functools import partial, wraps
+from typing import Any, ClassVar
 from zlib import crc32
 
 import numpy as np
@@ -19,11 +19,13 @@ from _levels import ALPHA, RESAMPLES, autoregressive
 from scipy.spatial.distance import pdist, squareform
 
 from shrinktest import Distances
-from shrinktest.data.formula import Projection, projections
+from shrinktest.data.formula import Factor, Projection, Term, projections
 from shrinktest.factor_test import read
 from shrinktest.kernel_spec import KernelSpec
+from shrinktest.results.factor_result import Share
 from shrinktest.run import run
 from shrinktest.settings import Settings
+from shrinktest.statistics.projections import share
 
 COLUMNS = 3
 BALANCED = (10, 10, 10, 10)
@@ -67,6 +69,8 @@ class Design:
 
     #: True if the table, and what is read from it, is the same in all data sets.
     fixed = True
+    #: Numbers of the table that are drawn anew, if nothing else is.
+    drawn: ClassVar[tuple[str, ...]] = ()
     groups = None
     blocks = None
 
@@ -120,7 +124,9 @@ class Factorial(Design):
         grid = np.indices(self.sizes).reshape(len(self.sizes), -1)
         codes = np.repeat(grid, self.repeats, axis=1)
         names = "abc"[: len(self.sizes)]
-        table = pd.DataFrame({f"{name}_code": code for name, code in zip(names, codes, strict=True)})
+        table = pd.DataFrame(
+            {f"{name}_code": code for name, code in zip(names, codes, strict=True)}
+        )
         for name in names:
             table[name] = levels(table[f"{name}_code"].to_numpy())
         return table
@@ -128,7 +134,9 @@ class Factorial(Design):
     def response(self, rng, table):
         names = "abc"[: len(self.sizes)]
         codes = table[[f"{name}_code" for name in names]].to_numpy()
-        return (codes @ np.array(self.shifts))[:, None] + errors(rng, self.law, len(table), self.columns)
+        return (codes @ np.array(self.shifts))[:, None] + errors(
+            rng, self.law, len(table), self.columns
+        )
 
 
 @dataclass(frozen=True)
@@ -144,7 +152,7 @@ class Covariate(Design):
     square: float = 0.0  # effects of powers of x that are not in the formula
     cube: float = 0.0
 
-    fixed = False
+    drawn = ("x",)
 
     def table(self, rng):
         a = np.arange(self.n) % 2
@@ -289,10 +297,7 @@ class Visits(Design):
         mean = self.shift_treatment * table["treatment_code"].to_numpy()
         mean = mean + self.shift_time * time / (self.visits - 1)
         return (
-            noise[patient, time]
-            + own[patient]
-            + at_site[table["site"].to_numpy()]
-            + mean[:, None]
+            noise[patient, time] + own[patient] + at_site[table["site"].to_numpy()] + mean[:, None]
         )
 
 
@@ -325,10 +330,24 @@ class Tested:
             self.trial = self._read(design.response(rng, self.table))
             self.plans = {plan.term: plan for plan in self.trial.plans()}
         else:
+            if design.drawn:
+                self.table = design.table(rng)
+                self._renew(design.drawn)
             points = np.ascontiguousarray(design.response(rng, self.table), dtype=np.float64)
             variable = replace(self.trial.response, points=points)
             self.trial = replace(self.trial, response=variable)
         self.hypotheses = {}
+
+    def _renew(self, names: tuple[str, ...]) -> None:
+        """Plan the tests for new values of some covariates."""
+        values = {name: self.table[[name]].to_numpy() for name in names}
+        new = {name: Factor(name, columns, False) for name, columns in values.items()}
+        terms = tuple(
+            Term(tuple(new.get(factor.name, factor) for factor in term.factors))
+            for term in self.trial.design.terms
+        )
+        self.trial = replace(self.trial, design=replace(self.trial.design, terms=terms))
+        self.plans = {plan.term: plan for plan in self.trial.plans()}
 
     def _read(self, response: Any) -> Any:
         return read(
@@ -354,10 +373,15 @@ class Tested:
             self.hypotheses[term] = self.trial.hypothesis(self.plans[term])
         estimator = "auto" if kernel == "auto" else "kme"
         spec = self.trial.spec if kernel in ("auto", "given") else KernelSpec(kernel, "median")
-        result = run(
-            self.hypotheses[term], estimator, [spec], settings(statistic, resamples), rng
-        )
+        result = run(self.hypotheses[term], estimator, [spec], settings(statistic, resamples), rng)
         return result.pvalue
+
+    def share(self, term: str, kernel: Any, rng: np.random.Generator) -> Share:
+        """Return what a term explains; ``kernel`` has its bandwidth."""
+        plan = self.plans[term]
+        cache = settings("robust").kernels(rng)
+        features, _ = self.trial.hypothesis(plan).features(kernel, cache)
+        return share(features, plan.part, plan.unit)
 
     def points(self) -> np.ndarray:
         """Return the response."""
@@ -371,9 +395,18 @@ class Tested:
         return parts[[each.name for each in terms].index(term)]
 
 
+def holm(pvalues: Sequence[float]) -> np.ndarray:
+    """Return p-values adjusted by Holm's method."""
+    values = np.asarray(pvalues)
+    order = np.argsort(values)
+    steps = np.maximum.accumulate(values[order] * np.arange(len(values), 0, -1))
+    return np.minimum(steps, 1.0)[np.argsort(order)]
+
+
 def quiet(function):
     """Return a function that gives no warnings."""
 
+    @wraps(function)
     def silent(*arguments, **named):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -26,17 +26,18 @@ from _factors import (
     chunked,
     free_rows,
     generator,
+    holm,
     quiet,
 )
 from _levels import ALPHA, RESAMPLES, rate
 from _levels import chart as level_chart
 from _study import markdown, parts, run, span
-from statsmodels.stats.multitest import multipletests
 
 from shrinktest import Gaussian, Linear
 
 NAME = "factor_levels"
 KERNELS = ("gaussian", "linear")
+ROUND = 500
 MOST = 0.075  # what a level of an approximate test may be
 FREE = "all rows freely, F"
 
@@ -156,10 +157,20 @@ def uncovered_settings() -> list[Setting]:
     less = {"shift_a": 0.7, "shift_b": 0.7}
     series = Visits(memory=0.7, patient_spread=0.5)
     cases = [
-        ("equal means only, small group with 3 x spread", TwoWay(cells=(5, 5, 15, 15), **small), "a", ("linear",)),
+        (
+            "equal means only, small group with 3 x spread",
+            TwoWay(cells=(5, 5, 15, 15), **small),
+            "a",
+            ("linear",),
+        ),
         ("equal means only, balanced, 3 x spread", TwoWay(**small), "a", ("linear",)),
         ("a beside x, cube of x omitted, correlated .7", _cubic(0.7), "a", KERNELS),
-        ("a beside x, square of x omitted, correlated .7", Covariate(slope=2.0, square=1.0), "a", KERNELS),
+        (
+            "a beside x, square of x omitted, correlated .7",
+            Covariate(slope=2.0, square=1.0),
+            "a",
+            KERNELS,
+        ),
         ("time: AR(1), rows within patients", series, "time", KERNELS),
     ]
     plain = [
@@ -244,12 +255,34 @@ def family_errors(label: str, trials: range) -> list[dict]:
         tested.draw(rng)
         names = list(tested.plans)
         pvalues = [tested.pvalue(name, "gaussian", "robust", rng) for name in names]
-        adjusted = multipletests(pvalues, method="holm")[1]
+        adjusted = holm(pvalues)
         which = [names.index(name) for name in true]
         rejected += adjusted[which].min() <= ALPHA
         plain += np.array(pvalues)[which].min() <= ALPHA
     shared = {"setting": label, "true": ", ".join(true), "terms": len(names)}
     return [{**shared, "data_sets": len(trials), "holm": rejected, "none": plain}]
+
+
+def level_table(counts: pd.DataFrame) -> pd.DataFrame:
+    """Return the rate of every setting, with the range of an exact test."""
+    keys = ["kind", "setting", "term", "kernel", "statistic"]
+    groups = counts.groupby(keys, sort=False)
+    sums = groups[["rejections", "data_sets"]].sum().reset_index()
+    plans = groups[["permuted", "exact"]].first().reset_index(drop=True)
+    rates = [rate(row.rejections, row.data_sets) for row in sums.itertuples()]
+    table = pd.concat([sums[keys], plans, pd.DataFrame(rates)], axis=1)
+    ends = [band(ALPHA, trials) for trials in table["trials"]]
+    table["region_low"], table["region_high"] = np.transpose(ends)
+    return table
+
+
+def family_table(counts: pd.DataFrame) -> pd.DataFrame:
+    """Return the family-wise error of every design."""
+    names = ["setting", "true", "terms"]
+    sums = counts.groupby(names, sort=False)[["holm", "none", "data_sets"]].sum().reset_index()
+    rates = [rate(row.holm, row.data_sets) for row in sums.itertuples()]
+    table = pd.concat([sums[names], pd.DataFrame(rates)], axis=1)
+    return table.assign(unadjusted=sums["none"] / sums["data_sets"])
 
 
 def measured(args) -> dict[str, pd.DataFrame]:
@@ -259,22 +292,127 @@ def measured(args) -> dict[str, pd.DataFrame]:
         for setting in all_settings()
         for job in chunked(rejections, [setting], max(1, int(setting.share * args.trials)))
     ]
+    # some data sets of every setting come first
+    jobs.sort(key=lambda job: job.args[1].start // ROUND)
     counts = parts(args, NAME, jobs)
-    keys = ["kind", "setting", "term", "permuted", "exact", "kernel", "statistic"]
-    sums = counts.groupby(keys, sort=False)[["rejections", "data_sets"]].sum().reset_index()
-    rates = [rate(row.rejections, row.data_sets) for row in sums.itertuples()]
-    table = pd.concat([sums[keys], pd.DataFrame(rates)], axis=1)
-    ends = [band(ALPHA, trials) for trials in table["trials"]]
-    table["region_low"], table["region_high"] = np.transpose(ends)
     half = max(1, args.trials // 2)
-    families = parts(args, f"{NAME}_family", list(chunked(family_errors, list(FAMILIES), half)))
-    names = ["setting", "true", "terms"]
-    errors = families.groupby(names, sort=False)[["holm", "none", "data_sets"]].sum().reset_index()
-    adjusted = [rate(row.holm, row.data_sets) for row in errors.itertuples()]
-    family = pd.concat([errors[names], pd.DataFrame(adjusted)], axis=1)
-    family["unadjusted"] = errors["none"] / errors["data_sets"]
-    return {"": table, "family": family}
+    family_jobs = list(chunked(family_errors, list(FAMILIES), half))
+    families = parts(args, f"{NAME}_family", family_jobs)
+    return {"": level_table(counts), "family": family_table(families)}
+
+
+# --- page ----------------------------------------------------------------------------------------------------------
+
+#: Names of kernels on the page.
+SHOWN = {
+    "gaussian": "Gaussian",
+    "linear": "linear",
+    "auto": "auto",
+    "energy": "energy",
+    "given": "distances",
+}
+
+
+def beyond(table: pd.DataFrame) -> pd.Series:
+    """Tell which rates are not those of an exact test, or above what an approximate one may have."""
+    inside = table["rejected"].between(table["region_low"], table["region_high"])
+    return np.where(table["kind"] == "exact", ~inside, table["rejected"] > MOST)
+
+
+def shown(table: pd.DataFrame) -> str:
+    """Return a Markdown table of rates, "robust / F", with a column for every kernel."""
+    marks = np.where(beyond(table), "*", "")
+    table = table.assign(
+        cell=[f"{x:.3f}{mark}" for x, mark in zip(table["rejected"], marks, strict=True)]
+    )
+    chosen = table[table["statistic"] != FREE]
+    names = chosen["kernel"].map(SHOWN)
+    cells = (
+        chosen.groupby(["setting", names], sort=False)["cell"].agg(" / ".join).unstack(sort=False)
+    )
+    free = table[table["statistic"] == FREE]
+    if len(free):
+        wide = free.pivot(index="setting", columns="kernel", values="cell")[list(KERNELS)]
+        cells = cells.join(
+            wide.rename(columns={name: f"{SHOWN[name]}, all rows freely" for name in KERNELS})
+        )
+    cells = cells.fillna("").reset_index()
+    return markdown(cells.rename(columns={"setting": "null hypothesis"}))
+
+
+def exceptions(table: pd.DataFrame) -> str:
+    """Name the approximate rates that are too high."""
+    high = table[table["rejected"] > MOST]
+    named = [
+        f"{row.setting} ({SHOWN[row.kernel]}, {row.statistic}): {row.rejected:.3f}"
+        for row in high.itertuples()
+    ]
+    return "; ".join(named) or "none"
+
+
+def chart(tables):
+    """Draw the Type I error rates by kind of permutation, with those of free permutations."""
+    table = tables[""]
+    free = table["statistic"] == FREE
+    groups = {}
+    for kind, some in table[~free & (table["kind"] != "not covered")].groupby("kind", sort=False):
+        for statistic in STATISTICS:
+            groups[f"{kind}, {statistic}"] = some.loc[some["statistic"] == statistic, "rejected"]
+    wrong = "groups, all rows freely"
+    groups[wrong] = table.loc[free, "rejected"]
+    return level_chart(groups, table["trials"].max(), wrong=[wrong])
+
+
+def regions(table: pd.DataFrame) -> str:
+    """Return numbers of data sets with the range of an exact test, in words."""
+    rows = table[["trials", "region_low", "region_high"]].drop_duplicates().itertuples()
+    return "; ".join(
+        f"[{row.region_low:.4f}, {row.region_high:.4f}] for {row.trials} data sets" for row in rows
+    )
+
+
+def values(tables) -> dict:
+    """Return the numbers, tables and claims of the section."""
+    table = tables[""]
+    kinds = dict(iter(table.groupby("kind", sort=False)))
+    exact = kinds["exact"]
+    inside = ~beyond(exact)
+    chosen = table[table["statistic"] != FREE]
+    approximate = chosen[chosen["kind"].isin(("approximate", "groups"))]
+    robust = approximate[approximate["statistic"] == "robust"]
+    groups = kinds["groups"]
+    free = groups[(groups["statistic"] == FREE) & (groups["term"] == "treatment")]
+    family = tables["family"]
+    family_shown = family[["setting", "true", "rejected", "unadjusted"]].rename(
+        columns={
+            "setting": "design",
+            "true": "true null hypotheses",
+            "rejected": "with Holm",
+            "unadjusted": "without",
+        }
+    )
+    return {
+        "inside": int(inside.sum()),
+        "settings": len(exact),
+        "rates": span(exact["rejected"]),
+        "robust_kept": int((robust["rejected"] <= MOST).sum()),
+        "robust_settings": len(robust),
+        "most": f"{MOST:.1%}",
+        "robust_rates": span(robust["rejected"]),
+        "free": span(free["rejected"]),
+        "free_fails": free["rejected"].min() > 2.0 * ALPHA,
+        "exceptions": exceptions(approximate),
+        "permutations": RESAMPLES,
+        "regions": regions(table),
+        "exact": shown(exact),
+        "approximate": shown(kinds["approximate"]),
+        "groups": shown(groups),
+        "not_covered": shown(kinds["not covered"]),
+        "family": markdown(family_shown),
+        "family_rates": span(family["rejected"]),
+        "family_trials": int(family["trials"].max()),
+    }
 
 
 if __name__ == "__main__":
-    run(__doc__, NAME, measured, lambda tables: {}, None, trials=4000, quick=2)
+    run(__doc__, NAME, measured, values, chart, trials=4000, quick=2)
