@@ -27,6 +27,7 @@ SAMPLES = 24
 SMALL = 0.03  # share from which coverage is to be within
 WITHIN = (0.93, 0.97)
 KERNELS = {"linear": Linear(), "gaussian": Gaussian(1.7)}
+SHOWN = {"linear": "linear", "gaussian": "Gaussian"}
 #: Law and effect of a to design, without its number of rows.
 DESIGNS = {
     "normal, no effect": TwoWay(shift_b=1.0),
@@ -124,7 +125,7 @@ def chart(tables):
     """Draw the coverage of 95% intervals by kernel and number of rows."""
     table = tables[""]
     groups = {
-        f"{kernel}, {n} rows, share {'above' if some_large else 'below'} {SMALL:g}": some[
+        f"{SHOWN[kernel]}, {n} rows, share {'above' if some_large else 'below'} {SMALL:g}": some[
             "coverage"
         ]
         for (kernel, n, some_large), some in table.groupby(
@@ -143,14 +144,17 @@ def values(tables) -> dict:
     inside = large["coverage"].between(*WITHIN)
     low, high = (int(binom.ppf(q, table["trials"].max(), CONFIDENCE)) for q in (0.0005, 0.9995))
     trials = int(table["trials"].max())
+    names = table["kernel"].map(SHOWN)
     shown = table.assign(
-        coverage=table["coverage"].map("{:.3f}".format), truth=table["truth"].map("{:.3f}".format)
+        kernel=names,
+        coverage=table["coverage"].map("{:.3f}".format),
+        truth=(table["truth"].round(3) + 0.0).map("{:.3f}".format),
     )
     wide = shown.pivot_table(
         "coverage", ["setting", "kernel", "truth"], "n", sort=False, aggfunc="first"
     )
     out = [
-        f"{row.setting}, {row.kernel}, {row.n} rows: {row.coverage:.3f}"
+        f"{row.setting}, {SHOWN[row.kernel]}, {row.n} rows: {row.coverage:.3f}"
         for row in large[~inside].itertuples()
     ]
     ratio = large["mean_error"] / large["sd"]
