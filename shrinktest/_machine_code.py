@@ -37,6 +37,7 @@ LOOPS = {
         "cross_sums": 4.0,
     },
     "statistics.dhsic_loops": {"product_sums": 4.0},
+    "monitoring.urn_loops": {"projections": 1.0, "cells": 1.0, "bet": 1.5},
     "statistics.scan_loops": {
         "before": 2.0,
         "largest_of_coordinates": 2.0,

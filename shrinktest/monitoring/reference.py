@@ -1,0 +1,164 @@
+"""Reference: rows in two random halves, from which the scores of a stream are made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from shrinktest._check import Array
+from shrinktest.monitoring import bets
+from shrinktest.monitoring.encoder import Curved, Encoder
+from shrinktest.monitoring.layout import Layout
+from shrinktest.monitoring.scores import (
+    MOST_IN_PAIRS,
+    OfColumns,
+    OfLevels,
+    OfModels,
+    OfNovelty,
+    OfPairs,
+    Rows,
+    shares_of_levels,
+)
+from shrinktest.monitoring.stream import Bank, Score, Stream
+from shrinktest.monitoring.urn import Urns
+from shrinktest.monitoring.witnesses import Witnesses
+
+#: Shares of alpha of the families of scores.
+SHARES = {"columns": 0.5, "pairs": 0.15, "novelty": 0.1, "witness": 0.25}
+#: Rows that witnesses are learned from.
+WIDTHS = (64, 256)
+_BACKGROUND = 2000  # rows of half B that witnesses are ranked among
+
+
+@dataclass(frozen=True, eq=False)
+class Reference:
+    """Rows (n, d) of a layout, with scores (n, k) by functions of the user.
+
+    What is learned is learned from half A, ``half`` (n,), and ranked among half B.  Columns need
+    nothing to be learned, and are ranked among all rows, unless a transformation of the rows was
+    itself fitted to half A.
+    """
+
+    layout: Layout
+    values: Array
+    models: Array
+    half: np.ndarray
+    fitted: bool = False
+
+    def families(self, requested: Mapping[str, float]) -> dict[str, float]:
+        """Return the shares of the families of scores that these columns allow, with sum 1.
+
+        The share of pairs, where there are none, belongs to witnesses if these are requested.
+        """
+        shares = {name: share for name, share in requested.items() if share > 0.0}
+        numeric = int((~self.layout.categorical).sum())
+        if "pairs" in shares and not 2 <= numeric <= MOST_IN_PAIRS:
+            left = shares.pop("pairs")
+            if "witness" in shares:
+                shares["witness"] += left
+        total = sum(shares.values())
+        return {name: share / total for name, share in shares.items()}
+
+    def stream(
+        self,
+        shares: Mapping[str, float],
+        models: tuple[str, ...],
+        threshold: float,
+        *,
+        rate: bool,
+        rng: np.random.Generator,
+    ) -> Stream:
+        """Begin to watch, with shares of alpha of families, and of ``models`` by their names."""
+        layout = self.layout
+        ties = rng.random(len(self.values))
+        encoder = Encoder.of(self.values[self.half], layout.categorical)
+        encoded = encoder(self.values)
+        points = encoded[self.half]
+        curved = Curved.of(points, rng)
+        rows = Rows(self.values, encoded, self.models)
+        scores: list[Score] = []
+        banks: list[Bank] = []
+
+        def bank(function: object, made: list[Score], f: Array, keep: np.ndarray) -> None:
+            numbers = function(rows)[keep]  # type: ignore[operator]
+            banks.append(Bank(function, Urns.of(numbers, ties[keep], f)))
+            scores.extend(made)
+
+        every = ~self.half if self.fitted else np.ones(len(self.half), dtype=bool)
+        other = ~self.half
+        numeric = np.flatnonzero(~layout.categorical)
+        if "columns" in shares:
+            share = shares["columns"] / len(layout.names)
+            if numeric.size:
+                made = [Score(layout.names[j], "column", share, int(j)) for j in numeric]
+                bank(OfColumns(numeric), made, _tilts(int(every.sum())), every)
+            for j in np.flatnonzero(layout.categorical).tolist():
+                levels = len(layout.levels[j])
+                half = self.values[self.half, j]
+                function = OfLevels.of(j, levels, half, self.values[:, j])
+                f = bets.odds(int(other.sum()), shares_of_levels(half, levels))
+                bank(function, [Score(layout.names[j], "column", share, j)], f, other)
+        if "pairs" in shares:
+            pairs = OfPairs.of(numeric, encoder.centers, len(layout.names))
+            names = [
+                f"{layout.names[i]} with {layout.names[j]}"
+                for i, j in zip(pairs.first, pairs.second, strict=True)
+            ]
+            made = [Score(name, "pair", shares["pairs"] / len(names)) for name in names]
+            bank(pairs, made, _tilts(int(other.sum())), other)
+        if "novelty" in shares:
+            made = [Score("novelty", "novelty", shares["novelty"])]
+            bank(OfNovelty.of(points), made, _tilts(int(other.sum())), other)
+        if models:
+            made = [Score(name, "model", shares[name]) for name in models]
+            whole = np.ones(len(self.half), dtype=bool)
+            bank(OfModels(np.arange(len(models))), made, _tilts(len(whole)), whole)
+        places = np.flatnonzero(other)[:_BACKGROUND]
+        watching = self._witnesses(shares, curved, encoded, places, ties[places], rate=rate)
+        for witnesses in watching:
+            kind = "curved" if witnesses.curved else "linear"
+            name = f"witness ({kind}, {witnesses.width} rows)"
+            scores.append(Score(name, "witness", shares["witness"] / len(watching)))
+        return Stream(
+            layout=layout,
+            scores=tuple(scores),
+            threshold=threshold,
+            rate=rate,
+            banks=tuple(banks),
+            witnesses=watching,
+            encoder=encoder,
+            curved=curved,
+            background=encoded[places],
+            numbers=ties[places],
+            ties=np.random.default_rng(rng.integers(2**63, size=4).tolist()),
+        )
+
+    def _witnesses(
+        self,
+        shares: Mapping[str, float],
+        curved: Curved,
+        encoded: Array,
+        places: np.ndarray,
+        numbers: Array,
+        *,
+        rate: bool,
+    ) -> tuple[Witnesses, ...]:
+        """Return witnesses of both kinds for every number of rows."""
+        if "witness" not in shares:
+            return ()
+        watching = []
+        for width in WIDTHS:
+            for bent in (False, True):
+                features = curved(encoded) if bent else encoded
+                half = features[self.half]
+                background = features[places]
+                watching.append(
+                    Witnesses.of(half, background, numbers, width, curved=bent, rate=rate)
+                )
+        return tuple(watching)
+
+
+def _tilts(size: int) -> Array:
+    return bets.tilts(size, bets.shifts_for(size), bets.SPREADS)
