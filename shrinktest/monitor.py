@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -32,8 +32,9 @@ from shrinktest.monitoring import state
 from shrinktest.monitoring.bets import smallest_shift
 from shrinktest.monitoring.changes import effects_of, recent_of
 from shrinktest.monitoring.layout import Layout, read_reference, without_clocks
-from shrinktest.monitoring.reference import SHARES, Reference
+from shrinktest.monitoring.reference import Reference, requested_shares
 from shrinktest.monitoring.stream import CLASSES
+from shrinktest.monitoring.trends import trending
 from shrinktest.notes import Note, note
 from shrinktest.results.monitor_result import MonitorResult
 
@@ -44,8 +45,6 @@ _MEMORY = 4e9  # bytes of a file
 _SCANNED = 400  # rows of the reference that are tested for a change
 _RESAMPLES = 199
 _CHANGES = 0.01  # p-value of this test from which a note is written
-_TREND = 4.9  # standard errors of a rank correlation within a batch, p < 1e-6
-_FEWEST_IN_TREND = 20
 _TRIM = 0.01  # share of rows at both ends among which no change is looked for
 _MIDNIGHT = re.compile(r"[T ]00:00:00(\.0+)?$")
 
@@ -150,7 +149,7 @@ class DriftMonitor:
         self.nan_policy = choice(nan_policy, POLICIES, "nan_policy")
         self._types = checked_types(column_types)
         self.transform = _checked_transform(transform)
-        self._requested, self._models = _read_scores(scores)
+        self._requested, self._models = requested_shares(scores)
         self._rng = as_rng(rng)
         self._taken: list[tuple[str, str]] = []
         self._begin(reference)
@@ -175,7 +174,7 @@ class DriftMonitor:
             raise ValueError(
                 f"reference has {counted(int(keep.sum()), 'row')}; give {_FEWEST} or more"
             )
-        scored = self._scored(rows, "reference")
+        scored = self._scored(rows, size, "reference")
         fitted = hasattr(self.transform, "fit")
         made = Reference(layout, values[keep], scored[keep], half[keep], fitted)
         self._shares = made.families(self._requested)
@@ -235,9 +234,7 @@ class DriftMonitor:
         stream = self._stream
         batch = self._in_memory(rows, "rows", stream.layout.types)
         values = stream.layout.read(self._transformed(batch, "rows"), "rows")
-        scored = self._scored(batch, "rows")
-        if len(scored) != len(values):
-            raise ValueError("scores: functions must return a number for every row; got others")
+        scored = self._scored(batch, len(values), "rows")
         labels = _times_of(times, len(values))
         keep = self._complete(values, "rows")
         self._log(rows, source, values, again=again)
@@ -279,13 +276,12 @@ class DriftMonitor:
         function = getattr(self.transform, "transform", self.transform)
         return transformed([rows], function, [name])[0]
 
-    def _scored(self, rows: Any, name: str) -> Array:
+    def _scored(self, rows: Any, size: int, name: str) -> Array:
         """Return the scores (n, k) of rows by functions of the user."""
         if not self._models:
-            size = 1 if isinstance(rows, Mapping) or np.ndim(rows) == 0 else len(rows)
             return np.empty((size, 0))
         scores = [np.ravel(real_values(function(rows))) for function in self._models.values()]
-        if {len(score) for score in scores} != {len(rows)}:
+        if {len(score) for score in scores} != {size}:
             raise ValueError(f"scores: functions must return a number for every row of {name}")
         return np.stack(scores, axis=1)
 
@@ -314,19 +310,12 @@ class DriftMonitor:
 
     def _note_trends(self, values: Array) -> None:
         """Write a note if the ranks of a column go up or down within a batch."""
-        if len(values) < _FEWEST_IN_TREND or any(n.code == "batch-trends" for n in self._notes):
+        if any(text.code == "batch-trends" for text in self._notes):
             return
         layout = self._stream.layout
-        numeric = np.flatnonzero(~layout.categorical)
-        known = np.where(np.isnan(values[:, numeric]), -np.inf, values[:, numeric])
-        order = np.arange(len(values)) - (len(values) - 1) / 2.0
-        ranks = _ranks(known)
-        spread = ranks.std(axis=0) * order.std()
-        with np.errstate(invalid="ignore", divide="ignore"):
-            correlation = order @ ranks / len(values) / spread
-        trends = np.abs(correlation) * np.sqrt(len(values) - 1.0) > _TREND
-        if trends.any():
-            names = ", ".join(layout.names[j] for j in numeric[trends])
+        places = trending(values, np.flatnonzero(~layout.categorical))
+        if places.size:
+            names = ", ".join(layout.names[place] for place in places)
             self._notes.append(note("batch-trends", columns=names))
 
     # --- answers ----------------------------------------------------------------------------------
@@ -444,7 +433,7 @@ class DriftMonitor:
         """
         kept = state.read(as_path(path, "path"), CLASSES)
         monitor = cls.__new__(cls)
-        _, monitor._models = _read_scores(scores)
+        _, monitor._models = requested_shares(scores)
         if list(monitor._models) != kept["models"]:
             names = listed(kept["models"]) or "no function"
             raise ValueError(f"scores must have the functions of the saved monitor: {names}")
@@ -483,31 +472,6 @@ def _checked_transform(transform: Any) -> Any:
     return transform
 
 
-def _read_scores(scores: Any) -> tuple[dict[str, float], dict[str, Callable[..., Any]]]:
-    """Return shares by name, with sum 1, and the functions of the user by name."""
-    if scores is None:
-        return dict(SHARES), {}
-    if isinstance(scores, str) or callable(scores):
-        scores = [scores]
-    given = scores if isinstance(scores, Mapping) else dict.fromkeys(scores)
-    shares: dict[str, float] = {}
-    functions: dict[str, Callable[..., Any]] = {}
-    for entry, share in given.items():
-        if callable(entry):
-            name = getattr(entry, "__name__", type(entry).__name__)
-            functions[name] = entry
-        else:
-            name = choice(entry, SHARES, "scores")
-        if name in shares:
-            raise ValueError(f"scores has two of the name {name!r}; rename one")
-        standard = SHARES.get(name, SHARES["columns"])
-        shares[name] = standard if share is None else positive(share, f"scores[{name!r}]")
-    if not shares:
-        raise ValueError("scores is empty; name one, or leave it out")
-    total = sum(shares.values())
-    return {name: share / total for name, share in shares.items()}, functions
-
-
 def _times_of(times: Any, size: int) -> list[str] | None:
     """Return the times of rows as text, dates without hours at midnight."""
     if times is None:
@@ -518,14 +482,6 @@ def _times_of(times: Any, size: int) -> list[str] | None:
             f"times has {len(entries)} entries for {counted(size, 'row')}; give one each"
         )
     return [_MIDNIGHT.sub("", str(entry)) for entry in entries]
-
-
-def _ranks(values: Array) -> Array:
-    """Return the ranks of every column (n, k), ties averaged, less their mean."""
-    from scipy.stats import rankdata
-
-    ranks = rankdata(values, axis=0)
-    return np.asarray(ranks - ranks.mean(axis=0))
 
 
 def _location(points: Array) -> int:

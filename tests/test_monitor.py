@@ -366,7 +366,6 @@ GOOD = np.random.default_rng(3).normal(size=(60, 2))
             "rows has 1 column, and the reference has 2",
         ),
         (lambda: DriftMonitor(GOOD).update(GOOD, times=[1, 2]), "times has 2 entries for 60 rows"),
-        (lambda: DriftMonitor(GOOD).update(GOOD, ordered=1), "ordered must be True or False"),
         (lambda: DriftMonitor(GOOD).update(GOOD * np.inf), "rows has an infinite value"),
         (
             lambda: DriftMonitor(pd.DataFrame(GOOD, columns=["a", "b"])).update(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.special import ndtri
 
 from shrinktest._check import Array
 
@@ -40,6 +39,8 @@ def tilts(size: int, shifts: Sequence[float], spreads: Sequence[float] = ()) -> 
     They are ratios of normal densities: exp(m z - m^2 / 2) for a shift m, and
     exp(z^2 (1 - s^-2) / 2) / s for a standard deviation s.
     """
+    from scipy.special import ndtri
+
     z = ndtri(places(size))[:, np.newaxis]
     m = np.asarray(shifts, dtype=np.float64)
     s = np.asarray(spreads, dtype=np.float64)

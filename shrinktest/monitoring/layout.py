@@ -85,8 +85,8 @@ class Layout:
 
             single = all(np.ndim(value) == 0 for value in x.values())
             x = pd.DataFrame([dict(x)]) if single else pd.DataFrame(dict(x))
-        elif not is_table(x) and np.ndim(x) == 1 and len(self.names) > 1:
-            x = np.asarray(x)[np.newaxis]
+        elif not is_table(x) and np.ndim(x) <= (len(self.names) > 1):
+            x = np.asarray(x)[np.newaxis]  # one row
         return self.matrix(self._table(x, name))
 
     def _row(self, x: Mapping[Any, Any]) -> Array | None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from shrinktest._check import Array
+from shrinktest._check import Array, choice, positive
 from shrinktest.monitoring import bets
 from shrinktest.monitoring.encoder import Curved, Encoder
 from shrinktest.monitoring.layout import Layout
@@ -115,7 +116,8 @@ class Reference:
             made = [Score(name, "model", shares[name]) for name in models]
             whole = np.ones(len(self.half), dtype=bool)
             bank(OfModels(np.arange(len(models))), made, _tilts(len(whole)), whole)
-        places = np.flatnonzero(other)[:_BACKGROUND]
+        places = rng.permutation(np.flatnonzero(other))[:_BACKGROUND]
+        places = places[np.argsort(ties[places])]
         watching = self._witnesses(shares, curved, encoded, places, ties[places], rate=rate)
         for witnesses in watching:
             kind = "curved" if witnesses.curved else "linear"
@@ -162,3 +164,30 @@ class Reference:
 
 def _tilts(size: int) -> Array:
     return bets.tilts(size, bets.shifts_for(size), bets.SPREADS)
+
+
+def requested_shares(
+    scores: Any,
+) -> tuple[dict[str, float], dict[str, Callable[..., Any]]]:
+    """Return shares by name, with sum 1, and the functions of the user by name."""
+    if scores is None:
+        return dict(SHARES), {}
+    if isinstance(scores, str) or callable(scores):
+        scores = [scores]
+    given = scores if isinstance(scores, Mapping) else dict.fromkeys(scores)
+    shares: dict[str, float] = {}
+    functions: dict[str, Callable[..., Any]] = {}
+    for entry, share in given.items():
+        if callable(entry):
+            name = getattr(entry, "__name__", type(entry).__name__)
+            functions[name] = entry
+        else:
+            name = choice(entry, SHARES, "scores")
+        if name in shares:
+            raise ValueError(f"scores has two of the name {name!r}; rename one")
+        standard = SHARES.get(name, SHARES["columns"])
+        shares[name] = standard if share is None else positive(share, f"scores[{name!r}]")
+    if not shares:
+        raise ValueError("scores is empty; name one, or leave it out")
+    total = sum(shares.values())
+    return {name: share / total for name, share in shares.items()}, functions

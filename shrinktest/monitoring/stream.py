@@ -81,7 +81,7 @@ class Stream:
     places: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     times: dict[int, str] = field(default_factory=dict)  # of rows that a change may begin with
     history: list[dict[str, Any]] = field(default_factory=list)
-    _features: dict[bool, Array] = field(default_factory=dict)  # of the background
+    _features: dict[bool, Array] = field(default_factory=dict)  # of the background, transposed
 
     def __post_init__(self) -> None:
         if not self.evidence.size:
@@ -142,7 +142,8 @@ class Stream:
             if curved not in features:
                 features[curved] = self.features(encoded, curved=curved)
             if curved not in self._features:
-                self._features[curved] = self.features(self.background, curved=curved)
+                features_of_half = self.features(self.background, curved=curved)
+                self._features[curved] = np.ascontiguousarray(features_of_half.T)
             background = self._features[curved]
             largest = witnesses.update(features[curved], ties, self.age, background, self.numbers)
             evidence.append(largest[:, np.newaxis])

@@ -12,6 +12,7 @@ from shrinktest._check import Array
 from shrinktest._machine_code import compiled_loop
 from shrinktest.monitoring import urn_arrays
 
+_STATE = ("values", "numbers", "ages", "totals", "wealth", "runs", "began")  # of every score
 _PER_ROW = 2e-5  # seconds of numpy for a row
 
 
@@ -24,6 +25,13 @@ def projected(points: Array, weights: Array) -> Array:
     """Return sums (n, k) of points (n, d) with weights (d, k), so that equal rows tie."""
     out = np.empty((len(points), weights.shape[1]))
     _loop("projections", len(points))(points, weights, out)
+    return out
+
+
+def scores_of(columns: Array, direction: Array) -> Array:
+    """Return sums (n,) of columns (d, n) with a direction (d,): `projected` of one direction."""
+    out = np.empty(columns.shape[1])
+    _loop("projection", len(out))(columns, direction, out)
     return out
 
 
@@ -55,13 +63,16 @@ class Urns:
 
         Every bet begins with this wealth.
         """
-        orders = [np.lexsort((ties, column)) for column in scores.T]
-        values = [column[order] for column, order in zip(scores.T, orders, strict=True)]
-        shape = (len(values), bets.shape[1])
+        if (np.diff(ties) < 0.0).any():
+            first = np.argsort(ties)
+            ties = ties[first]
+            scores = scores[first]
+        orders = np.argsort(scores.T, axis=1, kind="stable")
+        shape = (scores.shape[1], bets.shape[1])
         return cls(
             bets=bets,
-            values=np.array(values).reshape(shape[0], len(ties)),
-            numbers=ties[np.array(orders, dtype=np.intp).reshape(shape[0], len(ties))],
+            values=np.take_along_axis(scores.T, orders, axis=1),
+            numbers=ties[orders],
             ages=np.zeros(shape[0], dtype=np.int64),
             totals=np.tile(bets.sum(axis=0), (shape[0], 1)),
             wealth=np.full(shape, wealth),
@@ -86,12 +97,12 @@ class Urns:
 
     def joined(self, other: Urns) -> Urns:
         """Return these urns and others with the same bets."""
-        names = ("values", "numbers", "ages", "totals", "wealth", "runs", "began")
-        both = {name: np.concatenate([getattr(self, name), getattr(other, name)]) for name in names}
+        both = {
+            name: np.concatenate([getattr(self, name), getattr(other, name)]) for name in _STATE
+        }
         return Urns(self.bets, **both)
 
-    def without(self, place: int) -> Urns:
-        """Return the urns without one of them."""
-        names = ("values", "numbers", "ages", "totals", "wealth", "runs", "began")
-        rest = {name: np.delete(getattr(self, name), place, axis=0) for name in names}
-        return Urns(self.bets, **rest)
+    def replace(self, place: int, other: Urns) -> None:
+        """Put the one urn of others in the place of one of these."""
+        for name in _STATE:
+            getattr(self, name)[place] = getattr(other, name)[0]

@@ -21,6 +21,13 @@ def projections(points: np.ndarray, weights: np.ndarray, out: np.ndarray) -> Non
         out += points[:, j, np.newaxis] * weights[j]
 
 
+def projection(columns: np.ndarray, weights: np.ndarray, out: np.ndarray) -> None:
+    """``out`` (n,): sums of columns (d, n) with weights (d,), with the bits of `projections`."""
+    out[:] = 0.0
+    for column, weight in zip(columns, weights, strict=True):
+        out += column * weight
+
+
 def cells(
     scores: np.ndarray, ties: np.ndarray, values: np.ndarray, numbers: np.ndarray, out: np.ndarray
 ) -> None:

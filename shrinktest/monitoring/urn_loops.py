@@ -23,6 +23,17 @@ def projections(points, weights, out):
 
 
 @compiled(ordered=True)
+def projection(columns, weights, out):
+    """Do the same as `urn_arrays.projection`."""
+    d, n = columns.shape
+    out[:] = 0.0
+    for j in range(d):
+        weight = weights[j]
+        for i in range(n):
+            out[i] += columns[j, i] * weight
+
+
+@compiled(ordered=True)
 def cells(scores, ties, values, numbers, out):
     """Do the same as `urn_arrays.cells`."""
     n, k = scores.shape

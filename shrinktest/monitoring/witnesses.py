@@ -9,7 +9,7 @@ import numpy as np
 from shrinktest._check import Array
 from shrinktest.monitoring.bets import UPWARD, tilts
 from shrinktest.monitoring.starts import share_of_witness
-from shrinktest.monitoring.urn import Urns, projected
+from shrinktest.monitoring.urn import Urns, projected, scores_of
 
 _KEPT = 6  # witnesses; the least promising of them stops
 _LEAST_STRIDE = 32
@@ -33,6 +33,7 @@ class Witnesses:
     directions: Array  # (m, k)
     priors: Array = field(default_factory=lambda: np.empty(0))
     born: int = 0
+    newest: int = 0  # place of the last one
 
     @classmethod
     def of(
@@ -63,7 +64,7 @@ class Witnesses:
         """Bet on rows, learning in between; return the largest evidence (n,) after each.
 
         ``features`` (n, m) are of the rows, ``age`` is the number of rows before, ``background``
-        (b, m) are the features of half B, and ``numbers`` (b,) break ties there.
+        (m, b) are the features of half B, in the order of the ``numbers`` (b,) that break ties.
         """
         evidence = np.zeros(len(features))
         start = 0
@@ -85,18 +86,23 @@ class Witnesses:
         products, _ = self.urns.update(scores, ties, rows, nothing, nothing)
         return np.asarray((products * self.priors).max(axis=1))
 
-    def _learn(self, background: Array, numbers: Array) -> None:
-        """Add the witness of the window, in place of one if there are many."""
-        if len(self.priors) >= _KEPT:
-            promise = self.priors * self.urns.wealth.mean(axis=1)
-            worst = int(np.argmin(promise[:-1]))
-            self.urns = self.urns.without(worst)
-            self.directions = np.delete(self.directions, worst, axis=1)
-            self.priors = np.delete(self.priors, worst)
-        direction = (self.window.mean(axis=0) - self.mean)[:, np.newaxis]
-        scores = projected(background, direction)
-        self.urns = self.urns.joined(Urns.of(scores, numbers, self.urns.bets, 1.0))
-        self.directions = np.ascontiguousarray(np.hstack([self.directions, direction]))
+    def _learn(self, columns: Array, numbers: Array) -> None:
+        """Add the witness of the window, in place of an older one if there are many."""
+        direction = self.window.mean(axis=0) - self.mean
+        scores = scores_of(columns, direction)[:, np.newaxis]
+        urn = Urns.of(scores, numbers, self.urns.bets, 1.0)
         prior = float(self.stride) if self.rate else share_of_witness(self.born)
-        self.priors = np.append(self.priors, prior)
         self.born += 1
+        if len(self.priors) < _KEPT:
+            self.newest = len(self.priors)
+            self.urns = self.urns.joined(urn)
+            self.priors = np.append(self.priors, prior)
+            both = np.hstack([self.directions, direction[:, np.newaxis]])
+            self.directions = np.ascontiguousarray(both)
+            return
+        promise = self.priors * self.urns.wealth.mean(axis=1)
+        promise[self.newest] = np.inf
+        self.newest = int(np.argmin(promise))
+        self.urns.replace(self.newest, urn)
+        self.priors[self.newest] = prior
+        self.directions[:, self.newest] = direction

@@ -73,6 +73,8 @@ class MonitorResult(Result):
         in about 4 of 5 streams if it begins with the first row.
     notes : tuple of str
         Assumptions that may fail.
+    recent : Recent or None
+        The last values of the column with the largest evidence, for ``plot``.
 
     Examples
     --------
