@@ -169,6 +169,7 @@ class DriftMonitor:
         left_out, notes = without_clocks(table, half, tuple(self._types))
         layout = Layout.of(table, left_out)
         values = layout.matrix(table)
+        self._digest = sha256(values.tobytes()).hexdigest()
         keep = self._complete(values, "reference")
         if keep.sum() < _FEWEST:
             raise ValueError(
@@ -232,12 +233,15 @@ class DriftMonitor:
         ordered = flag(ordered, "ordered")
         again = flag(again, "again")
         stream = self._stream
-        batch = self._in_memory(rows, "rows", stream.layout.types)
-        values = stream.layout.read(self._transformed(batch, "rows"), "rows")
-        scored = self._scored(batch, len(values), "rows")
+        if source is None and isinstance(rows, str | Path):
+            source = as_path(rows, "rows").name
+        name = source or "rows"
+        batch = self._in_memory(rows, name, stream.layout.types)
+        values = stream.layout.read(self._transformed(batch, name), name)
+        scored = self._scored(batch, len(values), name)
         labels = _times_of(times, len(values))
-        keep = self._complete(values, "rows")
-        self._log(rows, source, values, again=again)
+        keep = self._complete(values, name)
+        self._log(source, values, again=again)
         places = stream.rows + np.arange(len(values))
         if ordered:
             self._note_trends(values)
@@ -266,7 +270,7 @@ class DriftMonitor:
         if isinstance(rows, list | tuple):
             rows = np.asarray(rows)
         functions = self.transform is not None or bool(self._models)
-        if functions and name == "rows" and np.ndim(rows) == 1 and self._width > 1:
+        if functions and name != "reference" and np.ndim(rows) == 1 and self._width > 1:
             return np.asarray(rows)[np.newaxis]
         return rows
 
@@ -297,13 +301,15 @@ class DriftMonitor:
             return np.ones(len(values), dtype=bool)
         return np.asarray(~missing.any(axis=1))
 
-    def _log(self, rows: Any, source: str | None, values: Array, *, again: bool) -> None:
+    def _log(self, source: str | None, values: Array, *, again: bool) -> None:
         """Remember rows by their source and content; raise AlreadyTaken for known ones."""
-        if source is None and isinstance(rows, str | Path):
-            source = as_path(rows, "rows").name
         if source is None:
             return
         entry = (str(source), sha256(values.tobytes()).hexdigest())
+        if entry[1] == self._digest and not again:
+            raise AlreadyTaken(
+                f"source {entry[0]!r} has the rows of the reference; pass again=True to take them"
+            )
         if entry in self._taken and not again:
             raise AlreadyTaken(f"source {entry[0]!r} was taken already; pass again=True to repeat")
         self._taken.append(entry)
@@ -413,6 +419,7 @@ class DriftMonitor:
             "width": self._width,
             "size": self._size,
             "taken": self._taken,
+            "digest": self._digest,
             "notes": notes,
             "rng": self._rng,
         }
@@ -450,6 +457,7 @@ class DriftMonitor:
         monitor._width = kept["width"]
         monitor._size = kept["size"]
         monitor._taken = [tuple(entry) for entry in kept["taken"]]
+        monitor._digest = kept["digest"]
         monitor._notes = [Note(text, code) for text, code in kept["notes"]]
         monitor._rng = kept["rng"]
         monitor._to_test = None
