@@ -22,6 +22,7 @@ CUTS = (
     "result.plot()",
     "The distance of the rows before and after every cut, with the place of the change.",
 )
+EVIDENCE = "result.plot()", "Evidence after each batch, and below it the column that changed."
 SHARES = "result.plot()", "The share that every term explains, with its interval."
 TERM = "arm.plot()", "The statistic of the term, in its null distribution."
 CHANGES = "result.plot()", "The series with its changes and their intervals."
@@ -57,6 +58,7 @@ DRAWN = {
     "change_point_test": CUTS,
     "change_points": CHANGES,
     "closer_test": NEARER,
+    **dict.fromkeys(["DriftMonitor", "MonitorResult"], EVIDENCE),
     "factor_test": SHARES,
     "FactorResult": SHARES,
     "TermResult": TERM,

@@ -31,6 +31,7 @@ PAGES = (
                 "factors",
                 "equivalence",
                 "change",
+                "monitor",
                 "given",
                 "choosing",
             ),

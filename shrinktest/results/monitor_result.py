@@ -272,4 +272,4 @@ def _effect(name: str, column: ColumnEffects) -> str:
     text = column.values(change)
     if change.what in (MEDIAN, POSITION):
         text += f", AUC {without_zero(f'{change.estimate:.2f}')}"
-    return f"{name} ({text})"
+    return f"{column.name} ({text})"
