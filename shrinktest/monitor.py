@@ -349,7 +349,7 @@ class DriftMonitor:
         share = shares[0] if shares else float(stream.shares.max())
         known = list(self._notes)
         return MonitorResult(
-            rows=stream.rows,
+            n_rows=stream.rows,
             evidence=float(stream.evidence.max()),
             largest=float(stream.largest.max()),
             threshold=stream.threshold,

@@ -102,8 +102,8 @@ def test_vectors_are_rows(rng):
         b.update(row)
     assert a.result.scores == b.result.scores
     series = DriftMonitor(reference[:, 0], rng=1)
-    assert series.update(rows[:, 0]).rows == 5
-    assert series.update(0.3).rows == 6
+    assert series.update(rows[:, 0]).n_rows == 5
+    assert series.update(0.3).n_rows == 6
 
 
 def test_monotone_changes_of_columns_change_nothing(rng):
@@ -234,7 +234,7 @@ def test_times_and_identifiers_are_left_out(rng):
     named = {score["score"] for score in monitor.result.scores if score["kind"] == "column"}
     assert named == {*rows.columns} - {"day", "id"}
     assert sum(text.code == "untested-column" for text in monitor.result.notes) == 2
-    assert monitor.update(rows.drop(columns="id")).rows == 100
+    assert monitor.update(rows.drop(columns="id")).n_rows == 100
 
 
 def test_reference_that_changes_has_a_note(rng):
@@ -256,7 +256,7 @@ def test_run_length_has_no_pvalue(rng):
 def test_omitted_rows_are_counted(rng):
     monitor = monitored(rng, nan_policy="omit")
     result = monitor.update(mixed(rng, 100))
-    assert result.rows == 100
+    assert result.n_rows == 100
     assert monitor._stream.age < 100
     with pytest.raises(ValueError, match=r"reference has .* missing values; pass nan_policy"):
         monitored(rng, nan_policy="raise")
@@ -276,7 +276,7 @@ def test_reset_begins_anew(rng):
     monitor.update(rng.normal(3.0, 1.0, 50))
     assert monitor.alarm
     monitor.reset(rng.normal(3.0, 1.0, 100))
-    assert not monitor.alarm and monitor.result.rows == 0
+    assert not monitor.alarm and monitor.result.n_rows == 0
 
 
 # --------------------------------------------------------------------------------------------- files and faults
@@ -290,13 +290,13 @@ def test_rows_are_taken_once_by_name(rng, tmp_path):
     monitor.update(path)
     with pytest.raises(AlreadyTaken, match=r"source 'day\.csv' was taken already"):
         monitor.update(str(path))
-    assert monitor.result.rows == 30
-    assert monitor.update(path, again=True).rows == 60
-    assert monitor.update(rows, source="Monday").rows == 90
+    assert monitor.result.n_rows == 30
+    assert monitor.update(path, again=True).n_rows == 60
+    assert monitor.update(rows, source="Monday").n_rows == 90
     monitor.save(tmp_path / "m.npz")
     with pytest.raises(AlreadyTaken):
         DriftMonitor.load(tmp_path / "m.npz").update(rows, source="Monday")
-    assert monitor.update(rows[:29], source="Monday").rows == 119
+    assert monitor.update(rows[:29], source="Monday").n_rows == 119
 
 
 def test_state_is_small_and_has_no_pickles(rng, tmp_path):
@@ -393,7 +393,7 @@ def test_a_refused_batch_changes_nothing(rng):
     assert monitor.result is before
     twin = monitored(np.random.default_rng(0))
     twin.update(mixed(np.random.default_rng(0), 20))
-    assert monitor.result.rows == 20
+    assert monitor.result.n_rows == 20
 
 
 # --------------------------------------------------------------------------------------------- level

@@ -43,7 +43,7 @@ class MonitorResult(Result):
 
     Attributes
     ----------
-    rows : int
+    n_rows : int
         Rows seen.
     evidence, largest : float
         Largest evidence of all scores now, and so far.
@@ -83,14 +83,14 @@ class MonitorResult(Result):
     >>> rng = np.random.default_rng(0)
     >>> monitor = DriftMonitor(rng.normal(size=(200, 2)), rng=0)
     >>> result = monitor.update(rng.normal(size=(100, 2)))
-    >>> result.alarm, result.rows
+    >>> result.alarm, result.n_rows
     (False, 100)
     >>> result = monitor.update(rng.normal([2.0, 0.0], 1.0, size=(100, 2)))
     >>> result.alarm, result.columns
     (True, ('0',))
     """
 
-    rows: int  # type: ignore[assignment]  # other results have a method of this name
+    n_rows: int
     evidence: float
     largest: float
     threshold: float
@@ -114,7 +114,9 @@ class MonitorResult(Result):
     computed: ClassVar[tuple[str, ...]] = ("pvalue", "alarm")
 
     def __repr__(self) -> str:
-        return f"MonitorResult(rows={self.rows}, evidence={self.evidence:.4g}, alarm={self.alarm})"
+        return (
+            f"MonitorResult(rows={self.n_rows}, evidence={self.evidence:.4g}, alarm={self.alarm})"
+        )
 
     def __bool__(self) -> bool:
         raise ValueError("MonitorResult is neither true nor false; use result.alarm")
@@ -139,12 +141,9 @@ class MonitorResult(Result):
             raise ValueError("alpha: a monitor with run_length has no p-value; leave alpha out")
         return self.pvalue <= level(alpha)
 
-    @property
-    def table(self) -> Any:
-        """Scores with their shares, evidence now, largest evidence, and row of alarm (pandas)."""
-        import pandas as pd
-
-        return pd.DataFrame(list(self.scores))
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the rows of ``table``: scores with shares, evidence, and row of alarm."""
+        return [dict(score) for score in self.scores]
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python values under the attribute names."""
@@ -211,7 +210,7 @@ class MonitorResult(Result):
         first = (
             f"Monitor of {counted(columns, 'column')} against {size:,} reference rows ({bound})."
         )
-        seen = f"{self.rows:,} {'row' if self.rows == 1 else 'rows'} seen."
+        seen = f"{self.n_rows:,} {'row' if self.n_rows == 1 else 'rows'} seen."
         if not self.alarm:
             shown = "" if self.pvalue is None else f" (p = {shown_pvalue(self.pvalue)})"
             return (

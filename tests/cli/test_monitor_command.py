@@ -58,7 +58,7 @@ def test_days_one_by_one_are_the_library(run, folder):
 
 
 def test_a_pattern_is_taken_by_name(run):
-    code, out, _ = run("reference.parquet day*.parquet --fail-if rows>100")
+    code, out, _ = run("reference.parquet day*.parquet --fail-if n_rows>100")
     assert code == 1
     assert "Alarm at row 1" in out and "(day3)" in out
 
