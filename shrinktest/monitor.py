@@ -27,11 +27,11 @@ from shrinktest.change_point import change_point_test
 from shrinktest.data.observed import checked_types
 from shrinktest.data.on_disk.sources import in_batches
 from shrinktest.data.on_disk.whole import read_if_file
-from shrinktest.data.tables import taken, transformed
+from shrinktest.data.tables import is_table, taken, transformed
 from shrinktest.monitoring import state
 from shrinktest.monitoring.bets import smallest_shift
 from shrinktest.monitoring.changes import effects_of, recent_of
-from shrinktest.monitoring.layout import Layout, read_reference, without_clocks
+from shrinktest.monitoring.layout import Layout, as_frame, read_reference, without_clocks
 from shrinktest.monitoring.reference import Reference, requested_shares
 from shrinktest.monitoring.stream import CLASSES
 from shrinktest.monitoring.trends import trending
@@ -269,8 +269,12 @@ class DriftMonitor:
             return read_if_file(rows, name, dict(types), _MEMORY)
         if isinstance(rows, list | tuple):
             rows = np.asarray(rows)
-        functions = self.transform is not None or bool(self._models)
-        if functions and name != "reference" and np.ndim(rows) == 1 and self._width > 1:
+        if name == "reference":
+            return as_frame(rows)
+        if self.transform is None and not self._models:
+            return rows
+        rows = as_frame(rows)
+        if not is_table(rows) and np.ndim(rows) == 1 and self._width > 1:
             return np.asarray(rows)[np.newaxis]
         return rows
 

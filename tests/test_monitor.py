@@ -81,6 +81,7 @@ def test_libraries_arrays_and_single_rows_are_alike(rng, tmp_path):
         lambda x: [x.iloc[[i]] for i in range(len(x))],
         lambda x: [row._asdict() for row in x.itertuples(index=False)],
         lambda x: [x.to_dict("list")],
+        lambda x: [x.loc[i] for i in range(len(x))],
     ):
         monitor = DriftMonitor(reference, rng=1)
         for part in form(rows):

@@ -77,14 +77,13 @@ class Layout:
             fits = points.ndim == 2 and points.shape[1] == len(self.names) and len(points)
             if fits and not np.isinf(points).any():
                 return np.ascontiguousarray(points)
+        if len(self.names) > 1 and self.named and hasattr(x, "to_dict") and np.ndim(x) == 1:
+            x = x.to_dict()  # a row of a pandas table
         if isinstance(x, Mapping):
             row = self._row(x)
             if row is not None:
                 return row
-            import pandas as pd
-
-            single = all(np.ndim(value) == 0 for value in x.values())
-            x = pd.DataFrame([dict(x)]) if single else pd.DataFrame(dict(x))
+            x = as_frame(x)
         elif not is_table(x) and np.ndim(x) <= (len(self.names) > 1):
             x = np.asarray(x)[np.newaxis]  # one row
         return self.matrix(self._table(x, name))
@@ -171,12 +170,18 @@ def _numbers(column: Column, kind: str, levels: tuple[str, ...]) -> Array:
     return codes
 
 
-def read_reference(x: Any, column_types: Mapping[str, Any]) -> Table:
-    """Return the columns of the reference, which is a table, an array, or a dict of columns."""
-    if isinstance(x, Mapping):
-        import pandas as pd
+def as_frame(x: Any) -> Any:
+    """Return a dict of columns, or of the values of one row, as a table; anything else as it is."""
+    if not isinstance(x, Mapping):
+        return x
+    import pandas as pd
 
-        x = pd.DataFrame(dict(x))
+    single = all(np.ndim(value) == 0 for value in x.values())
+    return pd.DataFrame([dict(x)]) if single else pd.DataFrame(dict(x))
+
+
+def read_reference(x: Any, column_types: Mapping[str, Any]) -> Table:
+    """Return the columns of the reference, which is a table or an array."""
     given = x if is_table(x) else table_of(as_points(x, "reference", tables=True))
     return read_table(given, "reference", column_types)
 
