@@ -56,10 +56,10 @@ def _paths(words: list[str]) -> list[str]:
     """Return the files in the order in which they are taken; those of a pattern by name."""
     paths: list[str] = []
     for word in words:
-        found = sorted(glob(word)) if is_pattern(word) else [word]
-        if not found:
+        matches = sorted(glob(word)) if is_pattern(word) else [word]
+        if not matches:
             raise ValueError(f"{word} matches no file")
-        paths += found
+        paths += matches
     return paths
 
 

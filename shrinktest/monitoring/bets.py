@@ -15,7 +15,7 @@ _LEAST = 6.3
 # Times the root of the reference size, the shift from the first row on that 80 of 100 streams of 20
 # times as many normal rows found at evidence 200, by the size; and more for ten times the evidence.
 _SIZES = (50, 100, 200, 500, 1000, 2000, 5000)
-_FOUND = (5.6, 5.7, 6.4, 7.9, 7.8, 7.8, 7.0)
+_FACTORS = (5.6, 5.7, 6.4, 7.9, 7.8, 7.8, 7.0)
 _MORE = 0.5
 #: Standard deviations of normal scores.
 SPREADS = (0.5, 0.7, 1.35, 1.8, 2.5)
@@ -64,8 +64,8 @@ def smallest_shift(size: int, evidence: float) -> float:
 
     It begins with the first row, and is in standard deviations.
     """
-    found = np.interp(np.log(size), np.log(_SIZES), _FOUND)
-    return float((found + _MORE * np.log10(evidence / 200.0)) / np.sqrt(size))
+    factor = np.interp(np.log(size), np.log(_SIZES), _FACTORS)
+    return float((factor + _MORE * np.log10(evidence / 200.0)) / np.sqrt(size))
 
 
 def odds(size: int, shares: Array) -> Array:

@@ -47,15 +47,15 @@ def recent_of(stream: Stream, place: int) -> Recent:
 
 def _effects(stream: Stream, place: int) -> ColumnEffects:
     score = stream.scores[place]
-    found = stream.alarms[place]
+    alarm = stream.alarms[place]
     kind = stream.layout.kinds[score.place]
-    new = stream.recent[stream.places >= (found.change or 0), score.place]
+    new = stream.recent[stream.places >= (alarm.change or 0), score.place]
     start = 0
     for bank in stream.banks:
         function = bank.function
         if isinstance(function, OfColumns) and place < start + len(function.places):
             old = bank.urns.values[place - start]
-            missing = found.label != score.name
+            missing = alarm.label != score.name
             return ColumnEffects(score.name, kind, _of_numbers(old, new, kind, missing=missing))
         if isinstance(function, OfLevels) and function.place == score.place:
             changes = _of_levels(function.counts, new, stream.layout.levels[score.place])

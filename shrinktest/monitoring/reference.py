@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,6 +31,10 @@ SHARES = {"columns": 0.5, "pairs": 0.15, "novelty": 0.1, "witness": 0.25}
 #: Rows that witnesses are learned from.
 WIDTHS = (64, 256)
 _BACKGROUND = 2000  # rows of half B that witnesses are ranked among
+
+
+# a function of rows, its scores, their bets (m + 1, b), and which rows of the reference it ranks
+_Piece = tuple[Any, list[Score], Array, np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,51 +76,18 @@ class Reference:
         rng: np.random.Generator,
     ) -> Stream:
         """Begin to watch, with shares of alpha of families, and of ``models`` by their names."""
-        layout = self.layout
         ties = rng.random(len(self.values))
-        encoder = Encoder.of(self.values[self.half], layout.categorical)
+        encoder = Encoder.of(self.values[self.half], self.layout.categorical)
         encoded = encoder(self.values)
-        points = encoded[self.half]
-        curved = Curved.of(points, rng)
+        curved = Curved.of(encoded[self.half], rng)
         rows = Rows(self.values, encoded, self.models)
-        scores: list[Score] = []
-        banks: list[Bank] = []
-
-        def bank(function: object, made: list[Score], f: Array, keep: np.ndarray) -> None:
-            numbers = function(rows)[keep]  # type: ignore[operator]
-            banks.append(Bank(function, Urns.of(numbers, ties[keep], f)))
-            scores.extend(made)
-
-        every = ~self.half if self.fitted else np.ones(len(self.half), dtype=bool)
-        other = ~self.half
-        numeric = np.flatnonzero(~layout.categorical)
-        if "columns" in shares:
-            share = shares["columns"] / len(layout.names)
-            if numeric.size:
-                made = [Score(layout.names[j], "column", share, int(j)) for j in numeric]
-                bank(OfColumns(numeric), made, _tilts(int(every.sum())), every)
-            for j in np.flatnonzero(layout.categorical).tolist():
-                levels = len(layout.levels[j])
-                half = self.values[self.half, j]
-                function = OfLevels.of(j, levels, half, self.values[:, j])
-                f = bets.odds(int(other.sum()), shares_of_levels(half, levels))
-                bank(function, [Score(layout.names[j], "column", share, j)], f, other)
-        if "pairs" in shares:
-            pairs = OfPairs.of(numeric, encoder.centers, len(layout.names))
-            names = [
-                f"{layout.names[i]} with {layout.names[j]}"
-                for i, j in zip(pairs.first, pairs.second, strict=True)
-            ]
-            made = [Score(name, "pair", shares["pairs"] / len(names)) for name in names]
-            bank(pairs, made, _tilts(int(other.sum())), other)
-        if "novelty" in shares:
-            made = [Score("novelty", "novelty", shares["novelty"])]
-            bank(OfNovelty.of(points), made, _tilts(int(other.sum())), other)
-        if models:
-            made = [Score(name, "model", shares[name]) for name in models]
-            whole = np.ones(len(self.half), dtype=bool)
-            bank(OfModels(np.arange(len(models))), made, _tilts(len(whole)), whole)
-        places = rng.permutation(np.flatnonzero(other))[:_BACKGROUND]
+        pieces = list(self._functions(shares, models, encoder, encoded))
+        banks = [
+            Bank(function, Urns.of(function(rows)[keep], ties[keep], f))
+            for function, _, f, keep in pieces
+        ]
+        scores = [score for _, made, _, _ in pieces for score in made]
+        places = rng.permutation(np.flatnonzero(~self.half))[:_BACKGROUND]
         places = places[np.argsort(ties[places])]
         watching = self._witnesses(shares, curved, encoded, places, ties[places], rate=rate)
         for witnesses in watching:
@@ -124,7 +95,7 @@ class Reference:
             name = f"witness ({kind}, {witnesses.width} rows)"
             scores.append(Score(name, "witness", shares["witness"] / len(watching)))
         return Stream(
-            layout=layout,
+            layout=self.layout,
             scores=tuple(scores),
             threshold=threshold,
             rate=rate,
@@ -136,6 +107,51 @@ class Reference:
             numbers=ties[places],
             ties=np.random.default_rng(rng.integers(2**63, size=4).tolist()),
         )
+
+    def _functions(
+        self,
+        shares: Mapping[str, float],
+        models: tuple[str, ...],
+        encoder: Encoder,
+        encoded: Array,
+    ) -> Iterator[_Piece]:
+        """Yield functions of rows, their scores and bets, and the rows that they rank among."""
+        names = self.layout.names
+        whole = np.ones(len(self.half), dtype=bool)
+        other = ~self.half
+        tilts = _tilts(int(other.sum()))
+        numeric = np.flatnonzero(~self.layout.categorical)
+        if "columns" in shares:
+            yield from self._columns(shares["columns"] / len(names), numeric)
+        if "pairs" in shares:
+            pairs = OfPairs.of(numeric, encoder.centers, len(names))
+            labels = [
+                f"{names[i]} with {names[j]}"
+                for i, j in zip(pairs.first, pairs.second, strict=True)
+            ]
+            share = shares["pairs"] / len(labels)
+            yield pairs, [Score(label, "pair", share) for label in labels], tilts, other
+        if "novelty" in shares:
+            made = [Score("novelty", "novelty", shares["novelty"])]
+            yield OfNovelty.of(encoded[self.half]), made, tilts, other
+        if models:
+            made = [Score(name, "model", shares[name]) for name in models]
+            yield OfModels(np.arange(len(models))), made, _tilts(len(whole)), whole
+
+    def _columns(self, share: float, numeric: np.ndarray) -> Iterator[_Piece]:
+        """Yield the numeric columns together, and every category."""
+        layout = self.layout
+        other = ~self.half
+        ranked = other if self.fitted else np.ones(len(self.half), dtype=bool)
+        if numeric.size:
+            made = [Score(layout.names[j], "column", share, int(j)) for j in numeric]
+            yield OfColumns(numeric), made, _tilts(int(ranked.sum())), ranked
+        for place in np.flatnonzero(layout.categorical).tolist():
+            levels = len(layout.levels[place])
+            half = self.values[self.half, place]
+            function = OfLevels.of(place, levels, half, self.values[:, place])
+            f = bets.odds(int(other.sum()), shares_of_levels(half, levels))
+            yield function, [Score(layout.names[place], "column", share, place)], f, other
 
     def _witnesses(
         self,

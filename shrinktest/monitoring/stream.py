@@ -41,7 +41,7 @@ class Bank:
 
 
 @dataclass(frozen=True)
-class Found:
+class Alarm:
     """An alarm of a score: its row, the estimated first row after the change, and its label."""
 
     row: int
@@ -70,8 +70,8 @@ class Stream:
     age: int = 0  # rows without those that were left out
     evidence: Array = field(default_factory=lambda: np.empty(0))  # of every score now
     largest: Array = field(default_factory=lambda: np.empty(0))  # and so far
-    alarms: dict[int, Found] = field(default_factory=dict)  # by the place of the score
-    first: Found | None = None  # the alarm of the monitor
+    alarms: dict[int, Alarm] = field(default_factory=dict)  # by the place of the score
+    first: Alarm | None = None  # the alarm of the monitor
     by: int = -1  # the score of this alarm
     to_scan: Array | None = None  # encoded rows up to an alarm without an estimated change
     scanned: np.ndarray = field(
@@ -193,7 +193,7 @@ class Stream:
                 last, self.scanned = self.until(int(places[row]))
                 self.to_scan = self.encoder(last)
 
-    def _alarm(self, place: int, row: int, changes: np.ndarray, places: np.ndarray) -> Found:
+    def _alarm(self, place: int, row: int, changes: np.ndarray, places: np.ndarray) -> Alarm:
         change = int(changes[row, place]) if place < changes.shape[1] else None
         number = int(places[row])
         score = self.scores[place]
@@ -202,7 +202,7 @@ class Stream:
             label = f"{label} (missing)"
         when = self.times.get(number)
         change_when = None if change is None else self.times.get(change)
-        return Found(number, change, label, when, change_when)
+        return Alarm(number, change, label, when, change_when)
 
     def _lowest_cells(self, place: int, change: int | None, number: int) -> bool:
         """Return True if a numeric column changed in its missing values more than in others."""
@@ -241,7 +241,7 @@ class Stream:
 CLASSES: dict[str, Any] = {
     made.__name__: made
     for made in (
-        *(Layout, Encoder, Curved, Urns, Witnesses, Bank, Score, Found, Stream),
+        *(Layout, Encoder, Curved, Urns, Witnesses, Bank, Score, Alarm, Stream),
         *(OfColumns, OfLevels, OfPairs, OfNovelty, OfModels),
     )
 }
