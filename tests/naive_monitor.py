@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from statistics import NormalDist
 
+import numpy as np
+
 FIRST = 0.3
 SHIFTS = (-2.0, -1.25, -0.75, -0.4, 0.4, 0.75, 1.25, 2.0)
 SPREADS = (0.5, 0.7, 1.35, 1.8, 2.5)
@@ -85,3 +87,66 @@ def change(path, bets):
         wealth.append(sum(w * p for w, p in zip(weights, products[-1], strict=True)))
     best = products[wealth.index(max(wealth))]
     return max(range(len(path)), key=lambda u: best[u])
+
+
+def order_of_levels(half):
+    """Levels of half A by their share, the most frequent first, equal ones by their code."""
+    return sorted(set(half), key=lambda level: (-half.count(level), level))
+
+
+def novelty(row, half):
+    """Squared Mahalanobis distance of a row from half A, with a ridge of 5% of the mean variance."""
+    half = np.asarray(half)
+    center = half.mean(axis=0)
+    covariance = sum(np.outer(x - center, x - center) for x in half) / (len(half) - 1)
+    ridge = 0.05 * np.trace(covariance) / len(covariance)
+    apart = np.asarray(row) - center
+    return float(apart @ np.linalg.solve(covariance + ridge * np.eye(len(covariance)), apart))
+
+
+def encoded(row, half, categorical):
+    """Numbers in standard deviations from the median of half A, gaps, and indicators of its levels."""
+    numbers, gaps, levels = [], [], []
+    for j, value in enumerate(row):
+        column = [x[j] for x in half]
+        known = [x for x in column if not math.isnan(x)]
+        if not categorical[j]:
+            unit = float(np.std(known)) or 1.0
+            numbers.append(0.0 if math.isnan(value) else (value - float(np.median(known))) / unit)
+        if len(known) < len(column):
+            gaps.append(math.sqrt(2.0) * math.isnan(value))
+        if categorical[j]:
+            levels += [float(value == level) for level in sorted(set(known))]
+    return numbers + gaps + levels
+
+
+def curved(row, frequencies, phases):
+    """Random waves, and products of two clipped columns."""
+    waves = []
+    for frequency, phase in zip(np.transpose(frequencies), phases, strict=True):
+        waves.append(math.cos(sum(x * w for x, w in zip(row, frequency, strict=True)) + phase))
+    waves = [wave / math.sqrt(len(waves)) for wave in waves]
+    clipped = [min(max(x, -4.0), 4.0) for x in row]
+    pairs = [(i, j) for i in range(len(row)) for j in range(i, len(row))]
+    return waves + [clipped[i] * clipped[j] / math.sqrt(len(pairs)) for i, j in pairs]
+
+
+def witness_evidence(features, reference, mean, width, stride, bets):
+    """Evidence of all witnesses after each row, the first at most six, whatever happens to them.
+
+    There are no ties.  The shares are log(7.5) / log(k + 7.5) - log(7.5) / log(k + 8.5).
+    """
+    out = []
+    for t in range(1, len(features) + 1):
+        best = 0.0
+        for k, born in enumerate(range(width, t, stride)):
+            direction = np.mean(features[born - width : born], axis=0) - mean
+            scores = [float(x @ direction) for x in reference]
+            path = [sum(s < float(x @ direction) for s in scores) for x in features[born:t]]
+            products = [
+                math.prod(payments(path, [f[b] for f in bets])) for b in range(len(bets[0]))
+            ]
+            share = math.log(7.5) / math.log(k + 7.5) - math.log(7.5) / math.log(k + 8.5)
+            best = max(best, share * sum(products) / len(products))
+        out.append(best)
+    return out
