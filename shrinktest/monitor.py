@@ -150,7 +150,7 @@ class DriftMonitor:
         self._types = checked_types(column_types)
         self.transform = _checked_transform(transform)
         self._requested, self._models = requested_shares(scores)
-        self._rng = as_rng(rng)
+        self._rng = np.random.default_rng(as_rng(rng).integers(2**63, size=4).tolist())
         self._taken: list[tuple[str, str]] = []
         self._begin(reference)
 
@@ -252,7 +252,8 @@ class DriftMonitor:
             keep = keep[order]
             labels = labels and [labels[i] for i in order]
         kept = labels and [labels[i] for i in np.flatnonzero(keep)]
-        evidence = stream.update(values[keep], scored[keep], places[keep], kept)
+        with np.errstate(under="ignore"):
+            evidence = stream.update(values[keep], scored[keep], places[keep], kept)
         stream.count(len(values), evidence, labels[-1] if labels else None)
         if stream.to_scan is not None:
             stream.settle(_location(stream.to_scan))

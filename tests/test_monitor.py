@@ -37,7 +37,7 @@ def rng():
 
 
 def monitored(rng, rows=200, **options):
-    return DriftMonitor(mixed(rng, rows), **{"rng": 1, **options})
+    return DriftMonitor(mixed(rng, rows), **{"rng": 2, **options})
 
 
 def same(a, b):
@@ -122,6 +122,20 @@ def test_seed_is_obeyed(rng):
     rows = mixed(rng, 90)
     scores = [DriftMonitor(reference, rng=seed).update(rows).scores for seed in (1, 1, 2)]
     assert scores[0] == scores[1] != scores[2]
+
+
+def test_any_generator_is_a_seed_that_is_used_once(tmp_path):
+    rng = np.random.default_rng(0)
+    reference = rng.normal(size=(60, 2))
+    rows = rng.normal(size=(30, 2))
+    results = []
+    for _ in range(2):
+        generator = np.random.Generator(np.random.MT19937(1))
+        monitor = DriftMonitor(reference, rng=generator)
+        generator.random(len(results))  # what others draw has no effect
+        monitor.save(tmp_path / "m.npz")
+        results.append(DriftMonitor.load(tmp_path / "m.npz").update(rows, ordered=False))
+    assert same(*results)
 
 
 def test_unordered_batches_are_shuffled(rng):

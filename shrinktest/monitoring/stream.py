@@ -209,7 +209,7 @@ class Stream:
         bank = self.banks[0]
         if not isinstance(bank.function, OfColumns) or place >= len(bank.urns.values):
             return False
-        last, numbers = self.until(number)
+        last, numbers = self.until(number)  # the same rows however the stream is cut
         new = last[numbers >= (change or 0), self.scores[place].place]
         old = bank.urns.values[place]
         gaps = np.isnan(new)

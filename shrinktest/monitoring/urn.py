@@ -71,8 +71,8 @@ class Urns:
         shape = (scores.shape[1], bets.shape[1])
         return cls(
             bets=bets,
-            values=np.take_along_axis(scores.T, orders, axis=1),
-            numbers=ties[orders],
+            values=np.ascontiguousarray(np.take_along_axis(scores.T, orders, axis=1)),
+            numbers=np.ascontiguousarray(ties[orders]),
             ages=np.zeros(shape[0], dtype=np.int64),
             totals=np.tile(bets.sum(axis=0), (shape[0], 1)),
             wealth=np.full(shape, wealth),

@@ -102,8 +102,9 @@ def test_only_ranks_come_from_half_b():
     rng = np.random.default_rng(4)
     reference = np.column_stack([rng.normal(size=(80, 2)), rng.integers(0, 3, 80)])
     kinds = {"2": "category"}
+    seeds = np.random.default_rng(1).integers(2**63, size=4).tolist()
     half = np.zeros(80, dtype=bool)
-    half[np.random.default_rng(1).permutation(80)[:40]] = True
+    half[np.random.default_rng(seeds).permutation(80)[:40]] = True
     other = reference.copy()
     other[~half] = np.column_stack([rng.normal(3.0, 2.0, (40, 2)), rng.integers(0, 3, 40)])
     a, b = (DriftMonitor(x, column_types=kinds, rng=1)._stream for x in (reference, other))
