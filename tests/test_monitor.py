@@ -213,6 +213,13 @@ def test_constant_columns_are_monitored(rng):
     assert "a" in monitor.update(rows.assign(a=2.0)).columns
 
 
+def test_huge_and_constant_numbers_overflow_nowhere(rng):
+    for reference in (rng.normal(size=(60, 2)) * 1e200, np.ones((60, 2))):
+        monitor = DriftMonitor(reference, rng=1)
+        assert not monitor.update(reference[:30]).alarm
+        assert monitor.update(np.full((30, 2), 1e300)).alarm
+
+
 def test_functions_are_scores(rng):
     def loss(rows):
         return np.square(rows).sum(axis=1)
@@ -375,6 +382,7 @@ GOOD = np.random.default_rng(3).normal(size=(60, 2))
         (lambda: DriftMonitor(GOOD, run_length=0), "run_length must be a finite number > 0"),
         (lambda: DriftMonitor(GOOD, scores="column"), "scores must be one of .*Did you mean"),
         (lambda: DriftMonitor(GOOD, scores=[]), "scores is empty"),
+        (lambda: DriftMonitor(GOOD[:, 0], scores="pairs"), "scores='pairs' needs 2 to 10 numeric"),
         (lambda: DriftMonitor(GOOD, column_types={"x": "drop"}), "a column in column_types"),
         (
             lambda: DriftMonitor(GOOD).update(GOOD[:, :1]),

@@ -40,7 +40,8 @@ class Encoder:
             column[keep] if keep.any() else np.zeros(1)
             for column, keep in zip(numbers.T, known.T, strict=True)
         ]
-        units = np.array([column.std() for column in columns])
+        with np.errstate(over="ignore", invalid="ignore"):  # such units become 1
+            units = np.array([column.std() for column in columns])
         levels = [
             (place, code)
             for place in np.flatnonzero(categorical)

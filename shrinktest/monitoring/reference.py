@@ -63,6 +63,10 @@ class Reference:
             left = shares.pop("pairs")
             if "witness" in shares:
                 shares["witness"] += left
+        if not shares:
+            raise ValueError(
+                f"scores='pairs' needs 2 to {MOST_IN_PAIRS} numeric columns; name other scores"
+            )
         total = sum(shares.values())
         return {name: share / total for name, share in shares.items()}
 

@@ -114,9 +114,8 @@ class MonitorResult(Result):
     computed: ClassVar[tuple[str, ...]] = ("pvalue", "alarm")
 
     def __repr__(self) -> str:
-        return (
-            f"MonitorResult(rows={self.n_rows}, evidence={self.evidence:.4g}, alarm={self.alarm})"
-        )
+        shown = f"n_rows={self.n_rows}, evidence={self.evidence:.4g}, alarm={self.alarm}"
+        return f"MonitorResult({shown})"
 
     def __bool__(self) -> bool:
         raise ValueError("MonitorResult is neither true nor false; use result.alarm")
