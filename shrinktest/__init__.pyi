@@ -40,6 +40,7 @@ from shrinktest.kernels import Polynomial as Polynomial
 from shrinktest.kernels import Precomputed as Precomputed
 from shrinktest.kernels import SecondOrder as SecondOrder
 from shrinktest.kernels import Whitened as Whitened
+from shrinktest.monitor import DriftMonitor as DriftMonitor
 from shrinktest.permutation import permutation_test as permutation_test
 from shrinktest.permutations.base import Permutations as Permutations
 from shrinktest.permutations.schemes import Copies as Copies
@@ -57,6 +58,7 @@ from shrinktest.results.effect import TwoSampleEffect as TwoSampleEffect
 from shrinktest.results.equivalence_result import EquivalenceResult as EquivalenceResult
 from shrinktest.results.factor_result import FactorResult as FactorResult
 from shrinktest.results.factor_result import TermResult as TermResult
+from shrinktest.results.monitor_result import MonitorResult as MonitorResult
 from shrinktest.results.pairwise_result import PairwiseResult as PairwiseResult
 from shrinktest.results.regions_result import Region as Region
 from shrinktest.results.regions_result import RegionsResult as RegionsResult

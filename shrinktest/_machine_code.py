@@ -37,6 +37,12 @@ LOOPS = {
         "cross_sums": 4.0,
     },
     "statistics.dhsic_loops": {"product_sums": 4.0},
+    "monitoring.urn_loops": {
+        "projections": 1.0,
+        "projection": 1.0,
+        "cells": 1.0,
+        "bet": 1.5,
+    },
     "statistics.scan_loops": {
         "before": 2.0,
         "largest_of_coordinates": 2.0,
@@ -114,6 +120,11 @@ def _choose(name: str, seconds: float) -> Callable[..., Any] | None:
         name in _IN_USE or seconds >= _SECONDS[name] or _on_disk(name)
     ):
         return None
+    return _loaded(name)
+
+
+@cache
+def _loaded(name: str) -> Callable[..., Any]:
     return getattr(import_module(f"shrinktest.{_MODULES[name]}"), name)  # type: ignore[no-any-return]
 
 

@@ -148,6 +148,15 @@ TEXTS = {
         "At a lag of {longest} the last {rows} of one series {meet} the first of the other, "
         "because shifts are circular."
     ),
+    # monitors
+    "reference-changes": (
+        "The reference itself changes in its order, near its row {row} (p = {pvalue:.2g}): take a "
+        "stretch that is alike throughout, or monitor one row per unit of time."
+    ),
+    "batch-trends": (
+        "Ranks of {columns} go up or down within a batch. If its rows are sorted by a key and not "
+        "in order of time, pass ordered=False."
+    ),
     # p-values
     "too-few-permutations": "{problem}.",
     "rounding": (

@@ -46,6 +46,7 @@ LAYERS = [
     ("results",),
     ("statistics",),
     ("effects",),
+    ("monitoring",),
     ("fitted", "hypothesis", "settings"),
     ("measured_effect",),
     ("equal_distributions", "independent_variables", "change_location"),

@@ -36,7 +36,7 @@ def test_twins_give_the_same_answers(name):
     with always(compiled=True):
         fast = WORKLOADS[name]()
     assert plain.pvalue == fast.pvalue
-    if name == "changes":  # several tests
+    if name in ("changes", "monitor"):  # several tests, or none
         assert plain.summary() == fast.summary()
         return
     close = {"rtol": ROUNDED.get(name, 1e-10), "atol": 1e-12}

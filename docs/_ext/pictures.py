@@ -22,6 +22,7 @@ CUTS = (
     "result.plot()",
     "The distance of the rows before and after every cut, with the place of the change.",
 )
+EVIDENCE = "result.plot()", "Evidence after each batch, and below it the column that changed."
 SHARES = "result.plot()", "The share that every term explains, with its interval."
 MEANS = (
     'result.plot("cells")',
@@ -65,6 +66,7 @@ DRAWN = {
     "change_point_test": CUTS,
     "change_points": CHANGES,
     "closer_test": NEARER,
+    **dict.fromkeys(["DriftMonitor", "MonitorResult"], EVIDENCE),
     "factor_test": SHARES,
     "FactorResult": MEANS,
     "TermResult": TERM,

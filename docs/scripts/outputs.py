@@ -33,6 +33,7 @@ PAGES = (
                 "factors",
                 "equivalence",
                 "change",
+                "monitor",
                 "given",
                 "choosing",
             ),

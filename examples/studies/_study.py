@@ -118,8 +118,10 @@ def parts(args: argparse.Namespace, name: str, jobs: list[partial]) -> pd.DataFr
         if path is not None and path.exists():
             return read(path)
         frame = pd.DataFrame(job())
-        if path is not None:
-            frame.to_csv(path, index=False)
+        if path is not None:  # a killed run leaves no half of a file
+            part = path.with_suffix(".part")
+            frame.to_csv(part, index=False)
+            part.replace(path)
         return frame
 
     return pd.concat(in_processes(args, done, enumerate(jobs)), ignore_index=True)

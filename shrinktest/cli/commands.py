@@ -163,6 +163,16 @@ COMMANDS = {
         "others",
         "variables",
     ),
+    "monitor": Command(
+        "has a stream of rows changed since a reference, at any time?",
+        "DriftMonitor",
+        "FILE...",
+        f"{_TEXT} time unordered state again json plot html exit_code fail_if",
+        "reference.csv day1.csv day2.csv --state m.npz|day3.csv --state m.npz --exit-code|"
+        "reference.csv --state m.npz --run-length 10000",
+        runner="monitor_command:run_monitor",
+        leave_out="scores reference",
+    ),
     "check-level": Command(
         "does a test keep its level on data like these?",
         "check_level two_sample_test independence_test",

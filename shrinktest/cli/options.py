@@ -90,6 +90,9 @@ HELP = {
     "comment": "MARK skip lines that begin so; repeatable",
     "skip_rows": "N skip lines at the beginning",
     "sort": "- put the rows into the order of --time first",
+    "unordered": "- rows of a file are in no order: shuffle them",
+    "state": "FILE where the monitor is kept; if it exists, no reference is named",
+    "again": "- take files that were taken already a second time",
     "several": "- look for several changes, one after the other",
     "set": (
         "KEY=VALUE a parameter of the estimator (of studies: of the design), such as lam_cov=0.3; "
@@ -155,16 +158,16 @@ _GROUPS = {
     "rows and columns": (
         "columns x y z variable given given_method covariates covariate_method types scale "
         "nan_policy header sep decimal thousands date_format encoding na comment skip_rows time "
-        "sort"
+        "sort unordered again"
     ),
     "what is compared": "",
     "design": (
         "typ terms pairwise blocks groups within paired block_length lags resamples alpha alphas "
-        "stopping seed trials n n_trials power ratio confidence trim"
+        "stopping seed trials n n_trials power ratio confidence trim run_length"
     ),
     "output": (
         "effect json paragraph plot html csv witness coordinates exit_code fail_if progress quiet "
-        "store list tests"
+        "store state list tests"
     ),
     "expert": "gram rank max_memory workers bins largest folds tuning",
 }

@@ -56,7 +56,7 @@ def report(args: Typed, result: Any) -> int:
     """Print a result, save its pictures, and return the exit code."""
     different = _DIFFERENT.get(type(result).__name__, lambda result: bool(np.any(result.reject())))
     code = DIFFERENT if args.exit_code and different(result) else RAN
-    if args.exit_code and code == RAN and math.isnan(getattr(result, "pvalue", 1.0)):
+    if args.exit_code and code == RAN and math.isnan(getattr(result, "pvalue", None) or 1.0):
         remedy = (
             enough(args.alpha or 0.05).removeprefix("use ")
             if args.resamples == 0

@@ -12,6 +12,7 @@ import numpy as np
 from shrinktest import (
     MKME,
     MMKME,
+    DriftMonitor,
     Landweber,
     Laplacian,
     change_point_test,
@@ -54,6 +55,10 @@ def _on_disk() -> Any:
         return two_sample_test(*files, gram="nystrom", rank=20, **_OPTIONS)
 
 
+def _monitor() -> Any:
+    return DriftMonitor(_X, rng=0).update(np.vstack([_Y, 1.0 + _Y]))
+
+
 #: Tests that use every loop.
 WORKLOADS: dict[str, Callable[[], Any]] = {
     "fkmse": lambda: _samples(20, estimator="fkmse"),
@@ -91,6 +96,7 @@ WORKLOADS: dict[str, Callable[[], Any]] = {
     "interval": lambda: _change(change="epidemic"),
     "interval by coordinates": lambda: _change(change="epidemic", kernel="linear", gram="factor"),
     "files": _on_disk,
+    "monitor": _monitor,
 }
 
 

@@ -148,7 +148,11 @@ class ColumnEffects:
         return words or ("not estimated",)
 
     def text(self, change: Change) -> str:
-        """Return one change in words, with as many digits as tell both values apart."""
+        """Return one change in words."""
+        return f"{self.values(change)} ({change.words()})"
+
+    def values(self, change: Change) -> str:
+        """Return both values of a change, with as many digits as tell them apart."""
         for digits in (*range(_DIGITS, _MOST_DIGITS + 1), _DIGITS):
             first, second = (
                 self._value(change, value, digits) for value in (change.first, change.second)
@@ -156,7 +160,7 @@ class ColumnEffects:
             if first != second:
                 break
         what = {SPREAD: "IQR", SHARE: " ".join(change.level.split()), POSITION: "mean position"}
-        return f"{what.get(change.what, change.what)} {first} → {second} ({change.words()})"
+        return f"{what.get(change.what, change.what)} {first} → {second}"
 
     def _value(self, change: Change, value: float, digits: int) -> str:
         if change.what in (SHARE, MISSING):

@@ -105,6 +105,11 @@ CLAIMS = {
         and len(s["result"].table) == 7
         and s["changed"] == 0.02
     ),
+    "machine_learning/plot_monitor_embeddings": lambda s: (
+        s["result"].alarm
+        and 14 * 60 < s["result"].alarm_row
+        and s["result"].history[13]["evidence"] < s["result"].threshold
+    ),
     "machine_learning/plot_strings_and_graphs": lambda s: (
         max(s["of_strings"].pvalue, s["of_graphs"].pvalue) < 0.05
     ),
@@ -120,6 +125,11 @@ CLAIMS = {
             for low, high in (effect.auc_interval for effect in s["effects"])
         )
         and (np.diff([np.ptp(effect.auc_interval) for effect in s["effects"]]) < 0).all()
+    ),
+    "products/plot_monitor_orders": lambda s: (
+        {*s["result"].columns} == {"coupon (missing)", "country"}
+        and 1000 < s["result"].alarm_row
+        and abs(s["result"].change_row - 1000) < 50
     ),
     "products/plot_practically_the_same": lambda s: (
         s["results"]["her work"].pvalue < 0.01
@@ -153,6 +163,9 @@ CLAIMS = {
     "sensors/plot_maintenance": lambda s: (
         s["tests"]["nothing changed"][0].pvalue < 0.05 < s["tests"]["nothing changed"][1].pvalue
         and s["tests"]["vibration became steadier"][1].pvalue < 0.05
+    ),
+    "sensors/plot_monitor_pump": lambda s: (
+        s["result"].columns == ("roughness",) and 600 < s["result"].alarm_row < 630
     ),
     "sensors/plot_several_changes": lambda s: (
         len(s["result"].when) == 2 and abs(s["result"].locations - [80, 160]).max() < 12

@@ -17,6 +17,7 @@ from statsmodels.stats.weightstats import ttest_ind
 from shrinktest import (
     FKMSE,
     SKMSE,
+    DriftMonitor,
     Precomputed,
     change_point_test,
     change_points,
@@ -96,6 +97,7 @@ MADE = {
     "lags": lambda: independence_test(
         np.arange(60.0) % 7, np.arange(60.0) % 5, lags=[0, 1], block_length="whole", **FEW
     ),
+    "monitor": lambda: DriftMonitor(pd.concat([TABLE] * 3), rng=0).update(TABLE),
     "given": lambda: independence_test(X, PAIR, given=list("ab" * 7), **FEW),
     "effect": lambda: two_sample_test(X, Y, **FEW).effect(columns=True),
     "effect of several": lambda: k_sample_test(X, Y, X + 1.0, **FEW).effect(),
