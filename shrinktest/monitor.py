@@ -24,7 +24,7 @@ from shrinktest._check import (
 )
 from shrinktest._random import as_rng
 from shrinktest.change_point import change_point_test
-from shrinktest.data.observed import checked_types
+from shrinktest.data.all_rows import checked_types
 from shrinktest.data.on_disk.sources import in_batches
 from shrinktest.data.on_disk.whole import read_if_file
 from shrinktest.data.tables import is_table, taken, transformed

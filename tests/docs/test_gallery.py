@@ -107,7 +107,7 @@ CLAIMS = {
     ),
     "machine_learning/plot_monitor_embeddings": lambda s: (
         s["result"].alarm
-        and 14 * 60 < s["result"].alarm_row
+        and s["result"].alarm_row > 14 * 60
         and s["result"].history[13]["evidence"] < s["result"].threshold
     ),
     "machine_learning/plot_strings_and_graphs": lambda s: (
@@ -128,7 +128,7 @@ CLAIMS = {
     ),
     "products/plot_monitor_orders": lambda s: (
         {*s["result"].columns} == {"coupon (missing)", "country"}
-        and 1000 < s["result"].alarm_row
+        and s["result"].alarm_row > 1000
         and abs(s["result"].change_row - 1000) < 50
     ),
     "products/plot_practically_the_same": lambda s: (
