@@ -49,9 +49,12 @@ def statistic(response, before, term, rest, robust=True):
         return explained / d / ((left**2).sum() / (len(response) - rank(model)))
     gain = np.diag(hat(adjusted) - hat(before))
     leverage = np.diag(hat(model))
+    mean = (left**2).sum() / (len(response) - rank(model))
     expected = 0.0
     for i in range(len(response)):
-        expected += gain[i] * (left[i] ** 2).sum() / (1.0 - leverage[i])
+        free = 1.0 - leverage[i]
+        spread = (left[i] ** 2).sum() / free if free > 1e-6 else mean
+        expected += gain[i] * spread
     return explained / expected
 
 

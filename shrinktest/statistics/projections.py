@@ -285,7 +285,10 @@ class TermStatistic:
         diagonal: Array,
         leverage: Array,
     ) -> Array:
-        """Return the expectation of SS without an effect, for rows of unequal spread."""
+        """Return the expectation of SS without an effect, for rows of unequal spread.
+
+        Rows that the model fits exactly do not show their spread; the mean square stands for it.
+        """
         d = self.directions
         solved = left if inverse is None else _combined(inverse, left)
         change = _combined(inner, solved)
@@ -297,7 +300,10 @@ class TermStatistic:
         free = 1.0 - leverage - gain
         if d < len(left):
             free -= np.einsum("kbn,kbn->bn", left[d:], solved[d:])
+        mean = residual.sum(axis=1) / self.residual_df
+        saturated = free < SATURATED
         residual /= np.maximum(free, SATURATED, out=free)
+        np.copyto(residual, mean[:, None], where=saturated)
         return np.einsum("bn,bn->b", gain, residual)
 
 
