@@ -1,7 +1,7 @@
 """Levels of ``factor_test``: every row of its table of terms, for the robust statistic and F, and Holm's method.
 
 Every setting is a true null hypothesis about one term, with other effects present.  Settings with 4000 data sets are
-those that are exact by theory; the others have 2000, and where it matters the scheme of ``adonis2``, free permutations
+those that are exact by theory; the others have 1000, and where it matters the scheme of ``adonis2``, free permutations
 of all rows, is next to them.
 """
 
@@ -84,7 +84,7 @@ def exact_settings() -> list[Setting]:
         ("distances, Bray-Curtis", Counts(shift_b=1.0), "a", ("given",)),
         ("distances, Euclidean", Counts(shift_b=1.0, metric="euclidean"), "a", ("given",)),
     ]
-    wide = Setting("exact", "200 columns", TwoWay(columns=200, **shifted), "a", share=0.5)
+    wide = Setting("exact", "200 columns", TwoWay(columns=200, **shifted), "a", share=0.25)
     return [*(Setting("exact", *case) for case in cases), wide]
 
 
@@ -116,7 +116,7 @@ def approximate_settings() -> list[Setting]:
         ("a:b, mixed, one 0/1 column", Mixed(**both, **chances), "a:b", KERNELS),
         ("a:b, mixed, three 0/1 columns", Mixed(binary=3, **both, **chances), "a:b", KERNELS),
     ]
-    return [Setting("approximate", *case, share=0.5) for case in cases]
+    return [Setting("approximate", *case, share=0.25) for case in cases]
 
 
 def _cubic(correlation: float) -> Covariate:
@@ -146,7 +146,7 @@ def group_settings() -> list[Setting]:
         ),
     ]
     return [
-        Setting("groups", f"{term}: {label}", design, term, share=0.5, free=True)
+        Setting("groups", f"{term}: {label}", design, term, share=0.25, free=True)
         for label, design, terms in cases
         for term in terms
     ]
@@ -180,8 +180,8 @@ def uncovered_settings() -> list[Setting]:
         ("a:b, shifts of .7, not aligned", TwoWay(**less), "a:b", ("gaussian", "energy")),
     ]
     return [
-        *(Setting("not covered", *case, share=0.5) for case in cases),
-        *(Setting("not covered", *case, share=0.5, align=False) for case in plain),
+        *(Setting("not covered", *case, share=0.25) for case in cases),
+        *(Setting("not covered", *case, share=0.25, align=False) for case in plain),
     ]
 
 
@@ -297,8 +297,8 @@ def measured(args) -> dict[str, pd.DataFrame]:
     # some data sets of every setting come first
     jobs.sort(key=lambda job: job.args[1].start // ROUND)
     counts = parts(args, NAME, jobs)
-    half = max(1, args.trials // 2)
-    family_jobs = list(chunked(family_errors, list(FAMILIES), half))
+    quarter = max(1, args.trials // 4)
+    family_jobs = list(chunked(family_errors, list(FAMILIES), quarter))
     families = parts(args, f"{NAME}_family", family_jobs)
     return {"": level_table(counts), "family": family_table(families)}
 
