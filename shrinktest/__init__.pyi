@@ -57,6 +57,8 @@ from shrinktest.results.effect import TwoSampleEffect as TwoSampleEffect
 from shrinktest.results.equivalence_result import EquivalenceResult as EquivalenceResult
 from shrinktest.results.factor_result import FactorResult as FactorResult
 from shrinktest.results.factor_result import TermResult as TermResult
+from shrinktest.results.k_sample_result import KSampleResult as KSampleResult
+from shrinktest.results.pairwise_result import PairwiseResult as PairwiseResult
 from shrinktest.results.result import TestResult as TestResult
 from shrinktest.results.several import AggregateResult as AggregateResult
 from shrinktest.results.several import MultipleTestsResult as MultipleTestsResult

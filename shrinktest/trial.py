@@ -17,6 +17,7 @@ from shrinktest.hypothesis import Variable
 from shrinktest.kernel_spec import KernelSpec
 from shrinktest.many import run_many
 from shrinktest.results.base import Setup, TestData, unique
+from shrinktest.results.pairwise_result import PAIR, PairwiseResult
 from shrinktest.results.several import WESTFALL_YOUNG, MultipleTestsResult
 from shrinktest.run import run
 from shrinktest.settings import Settings
@@ -104,7 +105,7 @@ class Trial:
             parts.append(Variable(points, name, scale, units_chosen=True))
         return labels, parts
 
-    def pairwise(self, term: str, within: str | None, rng: Any) -> MultipleTestsResult:
+    def pairwise(self, term: str, within: str | None, rng: Any) -> PairwiseResult:
         """Test every pair of levels of a factor, at each level of another if ``within`` names it.
 
         Rows of other levels are left out, so that p-values are adjusted by Holm's method.
@@ -116,7 +117,7 @@ class Trial:
             if factor.categorical
         }
         tested = factors[choice(term, factors, "term")]
-        keys: tuple[str, ...] = ("first", "second")
+        keys: tuple[str, ...] = PAIR
         places: list[tuple[tuple[str, ...], np.ndarray]] = [((), np.ones(self.design.size, bool))]
         if within is not None:
             other = factors[choice(within, [name for name in factors if name != term], "within")]
@@ -132,7 +133,7 @@ class Trial:
                 label = (tested.levels[first], tested.levels[second], *place)
                 results[label] = self._pair(tested, within, chosen, generator)
         last = next(iter(results.values()))
-        return MultipleTestsResult(
+        return PairwiseResult(
             nulls={label: result.null for label, result in results.items()},
             keys=keys,
             method="holm",

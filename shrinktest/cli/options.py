@@ -220,13 +220,15 @@ def add_option(
     kind: str = "",
     text: str = "",
     standard: Any = None,
+    shown: str = "",
     **how: Any,
 ) -> None:
     """Add an option to a command for a parameter.
 
-    The parameter has this type, description and default in Python, if any.
+    The parameter has this type, description and default in Python, if any; ``shown`` is what a
+    command has in place of the entry in ``HELP``.
     """
-    metavar, _, help_text = HELP.get(option, "").partition(" ")
+    metavar, _, help_text = (shown or HELP.get(option, "")).partition(" ")
     numeric = {"int": values.count, "float": values.number}.get(re.split(r"\W", kind)[0], str)
     how |= {"dest": option, "help": help_text or _help(option, kind, text, standard)}
     if standard is False or metavar == "-":

@@ -11,6 +11,7 @@ import numpy as np
 
 from shrinktest._check import choice, counted, level
 from shrinktest.results.base import Notes, Result, part_of, unique
+from shrinktest.results.pairwise_result import PairwiseResult
 from shrinktest.results.plots.shares import plot_shares
 from shrinktest.results.printing import Summary, Table, shown_pvalue, without_zero
 from shrinktest.results.result import TestResult
@@ -209,14 +210,12 @@ class FactorResult(Result):
             choice(term, self.terms, "term"), rng
         )
 
-    def pairwise(
-        self, term: str, *, within: str | None = None, rng: Any = None
-    ) -> MultipleTestsResult:
+    def pairwise(self, term: str, *, within: str | None = None, rng: Any = None) -> PairwiseResult:
         """Test every pair of levels of a factor on the rows that have them.
 
         ``within`` names another factor, at each level of which pairs are tested.  Terms with
         either factor are left out; the others are adjusted for.  p-values are adjusted for the
-        number of pairs by Holm's method.
+        number of pairs by Holm's method; ``with_method("shaffer")`` has more power.
         """
         return self._data().pairwise(term, within, rng)  # type: ignore[no-any-return]
 

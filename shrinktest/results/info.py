@@ -165,6 +165,8 @@ K_SAMPLE = TestInfo(
     permuted="rows of all samples exchanged",
     verb="k_sample:k_sample_test",
     reader="equal_distributions:EqualDistributions.read",
+    result="results.k_sample_result:KSampleResult",
+    combined="results.k_sample_result:AggregateKSampleResult",
 )
 JOINT = TestInfo(
     name="joint-independence",

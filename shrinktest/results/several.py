@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -301,6 +301,9 @@ class MultipleTestsResult(Result):
     notes: tuple[str, ...] = ()
     shared: bool = True  # whether the tests are on the same permutations, which step-down needs
 
+    methods: ClassVar[tuple[str, ...]] = METHODS
+    counted: ClassVar[tuple[str, str] | None] = None  # what a test is about: one, and several
+
     statistics = _each_null("observed", "Statistics, shape (k,).")
     pvalues = _each_null("pvalue", "p-values of the single tests, shape (k,), not adjusted.")
     tolerances = _each_null(
@@ -322,7 +325,7 @@ class MultipleTestsResult(Result):
     def __repr__(self) -> str:
         rejected = f"{int(self.reject().sum())} rejected at {self.alpha:g}"
         return (
-            f"MultipleTestsResult({len(self)} {self.data.test} tests, method={self.method!r}, "
+            f"{type(self).__name__}({len(self)} {self.data.test} tests, method={self.method!r}, "
             f"{rejected})"
         )
 
@@ -380,9 +383,9 @@ class MultipleTestsResult(Result):
         adjusted = self._adjusted(self.method, at) if self.method in _TWO_STAGE else self.adjusted
         return np.asarray(adjusted <= at)
 
-    def with_method(self, method: str) -> MultipleTestsResult:
+    def with_method(self, method: str) -> Self:
         """Return the same tests, adjusted by another method."""
-        choice(method, METHODS, "method")
+        choice(method, self.methods, "method")
         if method == WESTFALL_YOUNG and not self.shared:
             raise ValueError(
                 f"method={WESTFALL_YOUNG!r} needs permutations that all tests share; use 'holm'"
@@ -476,8 +479,9 @@ class MultipleTestsResult(Result):
                 if row["reject"]
                 else ""
             )
-            cells.append([*(str(row[key]) for key in self.keys), *numbers, last])
+            cells.append([*(str(row[key]) for key in self.keys), *numbers, *self._cells(row), last])
         several = ("lag", "lags") if self.keys == ("lag",) else kind_of(self.data.test).several
+        several = self.counted or several
         how = (
             f"{'all' if self.exact else 'random'}), "
             f"{f'{self.data.restriction}, ' if self.data.restriction else ''}"
@@ -496,6 +500,14 @@ class MultipleTestsResult(Result):
             f"Permutations:  {self.n_resamples} ({how}{whose}",
             f"Adjustment:    {self.method}; {decisions}",
         )
-        headers = [*self.keys, "statistic", "p-value", "adjusted", ""]
+        headers = [*self.keys, "statistic", "p-value", "adjusted", *self._headers(), ""]
         table = Table(cells, "r" * (len(headers) - 1) + "l", headers=headers, below="-")
         return Summary.of(table, head=head, rest=rest, notes=self.notes)
+
+    def _headers(self) -> tuple[str, ...]:
+        """Return headers of what a subclass shows besides."""
+        return ()
+
+    def _cells(self, row: Mapping[str, Any]) -> tuple[str, ...]:
+        """Return the cells below these headers."""
+        return ()

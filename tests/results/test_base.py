@@ -64,6 +64,8 @@ MADE = {
     "missing": lambda: two_sample_test([1.0, np.nan], [2.0, 3.0], nan_policy="propagate"),
     "no relabellings": lambda: two_sample_test(X, Y, n_resamples=0),
     "k-sample": lambda: k_sample_test(X, Y, X + 1.0, **FEW),
+    "k-sample, combined": lambda: k_sample_test(X, Y, X + 1.0, estimator="auto", **FEW),
+    "pairs": lambda: k_sample_test(X, Y, X + 1.0, **FEW).pairwise(rng=0),
     "independence": lambda: independence_test(X, PAIR, stopping="besag-clifford", **FEW),
     "joint": lambda: joint_independence_test(X[:, 0], X[:, 1], PAIR, **FEW),
     "term": lambda: factor_test("colour", TABLE, response=TABLE[["weight"]], **FEW)["colour"],
