@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._check import level
+from shrinktest._check import flag, level
 from shrinktest._random import as_rng, rng_provenance
 from shrinktest.equal_distributions import EqualDistributions
 from shrinktest.kernel_spec import KernelSpec
@@ -83,8 +83,9 @@ class SamplePairs:
             raise next(iter(errors.values()))
         return tested, {label: str(error) for label, error in errors.items()}
 
-    def pairwise(self, method: str, confidence: Any, rng: Any) -> PairwiseResult:
+    def pairwise(self, method: str, with_effects: Any, confidence: Any, rng: Any) -> PairwiseResult:
         """Test every pair, and estimate how different it is."""
+        with_effects = flag(with_effects, "effects")
         confidence = level(confidence, "confidence")
         if self.hypothesis.own is not None:
             raise ValueError(
@@ -94,7 +95,7 @@ class SamplePairs:
         provenance = rng_provenance(generator)
         tested, reasons = self.tests(generator)
         effects = {}
-        for label, result in tested.items():
+        for label, result in tested.items() if with_effects else ():
             if (effect := _effect(result, confidence)) is not None:
                 effects[label] = effect
         first = next(iter(tested.values()))

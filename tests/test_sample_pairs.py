@@ -155,6 +155,13 @@ def test_results_are_shown_kept_and_drawn():
     assert type(several).__name__ == "AggregateKSampleResult" and len(several.pairwise()) == 6
 
 
+def test_effects_can_be_left_out():
+    pairs = k_sample_test(samples(), n_resamples=199, rng=0).pairwise(effects=False, rng=0)
+    assert not pairs.effects and "auc" not in pairs.table and "AUC" not in pairs.summary()
+    assert len(pairs.plot().get_yticklabels()) == 6
+    assert pairs.confidence is None
+
+
 def test_methods():
     pairs = k_sample_test(samples(), n_resamples=199, rng=0).pairwise(method="holm", rng=0)
     assert pairs.method == "holm"

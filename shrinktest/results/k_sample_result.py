@@ -43,7 +43,12 @@ class KSampleResult(TestResult):
     pairs: Any = field(default=None, compare=False)
 
     def pairwise(
-        self, *, method: str = SHAFFER, confidence: float = 0.95, rng: Any = None
+        self,
+        *,
+        method: str = SHAFFER,
+        effects: bool = True,
+        confidence: float = 0.95,
+        rng: Any = None,
     ) -> PairwiseResult:
         """Test every pair of samples on permutations of the rows of these two.
 
@@ -52,6 +57,8 @@ class KSampleResult(TestResult):
         method : str, default "shaffer"
             How p-values are adjusted: by Shaffer's procedure, which controls the familywise error
             whichever samples are equal, or by a method of statsmodels' ``multipletests``.
+        effects : bool, default True
+            Whether to estimate how different every pair is, which takes longer than the tests.
         confidence : float, default 0.95
             Confidence of every interval of the AUC by itself.
         rng : None, int, SeedSequence, BitGenerator or Generator
@@ -80,7 +87,7 @@ class KSampleResult(TestResult):
         """
         if self.pairs is None or isinstance(self.pairs, str):
             raise ValueError(self.pairs or NO_DATA)
-        return self.pairs.pairwise(method, confidence, rng)  # type: ignore[no-any-return]
+        return self.pairs.pairwise(method, effects, confidence, rng)  # type: ignore[no-any-return]
 
     def with_data(self) -> Self:
         """Return the same result, which keeps its data when it is pickled."""
