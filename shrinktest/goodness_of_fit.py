@@ -113,7 +113,7 @@ def goodness_of_fit_test(
     --------
     >>> import numpy as np
     >>> from shrinktest import goodness_of_fit_test
-    >>> rng = np.random.default_rng(0)
+    >>> rng = np.random.default_rng(1)
     >>> waits = rng.gamma(2.0, 0.5, size=60)
     >>> def exponential(rng, n):
     ...     return rng.exponential(1.0, size=n)

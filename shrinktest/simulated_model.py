@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
@@ -12,10 +12,12 @@ from shrinktest._check import check_signature, choice, counted, real_values
 from shrinktest.data.encoding import Encoding
 from shrinktest.data.observed import observed
 from shrinktest.data.tables import columns_at, is_table, names_in
+from shrinktest.embedding import MeanEmbedding
 from shrinktest.equal_distributions import TwoEqualDistributions
 from shrinktest.estimators import MeanEstimator
 from shrinktest.fitted import FittedStatistic, TestContext, Witness
 from shrinktest.hypothesis import Hypothesis
+from shrinktest.kernels.inner import FeatureMap
 from shrinktest.notes import note
 from shrinktest.permutations.base import Draws, Permutations
 from shrinktest.permutations.schemes import Copies
@@ -26,6 +28,7 @@ from shrinktest.statistics.mmd import estimates_of
 from shrinktest.statistics.reference_sample import distance_from_reference
 from shrinktest.statistics.statistic import Form, Prepared
 
+_VALUES = 2**22  # of the kernel at a time
 _KEPT = 2.0**28  # bytes of data sets that are not drawn again
 
 
@@ -219,10 +222,31 @@ class ModelWitness(Witness):
         if member.tuning == "pooled":
             estimator = estimator.tuned(member.kernel, self.pooled[self.sizes[0] :])
         flat = at.reshape(-1, at.shape[2])
-        out = []
+        pairs = []
         for seed in labels:
             both = list(self.source.drawn(seed))
-            x, reference = estimates_of(estimator, kernel, both, member.tuning)
-            heights = x.embedding(flat) - reference.embedding(flat)
-            out.append(heights.reshape(at.shape[:2]).mean(axis=1))
-        return np.stack(out)
+            pairs.append(estimates_of(estimator, kernel, both, member.tuning))
+        own = _values_at([x for x, _ in pairs], flat)
+        if self.source.model.fit is None and member.tuning != "joint":
+            own -= pairs[0][1].embedding(flat)  # one reference sample, with one estimate
+        else:
+            own -= _values_at([reference for _, reference in pairs], flat)
+        return own.reshape(len(labels), *at.shape[:2]).mean(axis=2)
+
+
+def _values_at(estimates: Sequence[MeanEmbedding], points: np.ndarray) -> np.ndarray:
+    """Return the values (k, g) of k estimates of equally many rows at points (g, d)."""
+    first = estimates[0]
+    kernel = first.kernel
+    if first.features is not None or isinstance(kernel, FeatureMap):
+        return np.stack([estimate.embedding(points) for estimate in estimates])
+    if first.smoothing is not None:
+        kernel = kernel.smoothed(np.asarray(first.smoothing), points.shape[1])
+    step = max(1, _VALUES // (first.n * len(points)))
+    out = []
+    for start in range(0, len(estimates), step):
+        some = estimates[start : start + step]
+        values = kernel(np.vstack([estimate.points for estimate in some]), points)
+        weights = np.stack([estimate.weights for estimate in some])
+        out.append(np.einsum("kn,kng->kg", weights, values.reshape(*weights.shape, -1)))
+    return np.concatenate(out)

@@ -131,6 +131,16 @@ COMMANDS = {
         "errors.csv|errors.csv --columns a,b --about 0.5,2|errors.csv --estimator auto --exit-code",
         "rows",
     ),
+    "fits": Command(
+        "do data come from a model that can be simulated?",
+        "goodness_of_fit_test",
+        "DATA MODEL",
+        f"columns {_READING} by_column fail_if effect witness coordinates set",
+        "data.csv mymodel:simulate --seed 0|data.csv mymodel:simulate --fit mymodel:fit "
+        "--simulations 499|data.csv mymodel:simulate --by-column --plot columns.png",
+        runner="fits_command:run_fits",
+        leave_out="simulate",
+    ),
     "closer": Command(
         "which of two models, or of several, is closer to what was observed?",
         "closer_test",

@@ -34,6 +34,7 @@ SPELLED = {
     **{
         "rng": "seed",
         "n_resamples": "resamples",
+        "n_simulations": "simulations",
         "n_trials": "trials",
         "sample_sizes": "n",
         "column_types": "types",
@@ -104,6 +105,8 @@ HELP = {
     "typ": "N 2: each term adjusted for all that do not contain it; 1: for those before it (2)",
     "statistic": "VALUE robust to unequal spread, or F (robust)",
     "location": "VALUE auto: effects of the other terms are taken off the numbers first (auto)",
+    "fit": "MODULE:FUNCTION a function of the data to the parameters of the model",
+    "by_column": "- every column by itself instead, with adjusted p-values",
     "pairwise": "TERM every pair of levels of one factor instead",
     "exit_code": "- exit with 1 if the test rejects (equivalence: if it does not)",
     "fail_if": "'auc>0.6' exit with 1 if this holds of the result or its effect",
@@ -153,7 +156,8 @@ _GROUPS = {
     ),
     "what is compared": "",
     "design": (
-        "typ pairwise blocks groups paired block_length lags resamples alpha alphas stopping seed "
+        "typ pairwise by_column fit simulations n_reference blocks groups paired block_length "
+        "lags resamples alpha alphas stopping seed "
         "trials n n_trials power ratio confidence trim"
     ),
     "output": (

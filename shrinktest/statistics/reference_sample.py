@@ -37,9 +37,10 @@ class ByReference:
         self.kernel = kernel
         self.center = center  # of the coordinates (r,); None for a kernel without
         self.reference = reference  # of the data
+        self.known = reference  # the same rows, by which pooled kernels know them
         pooled = getattr(kernel, "points", None)
-        known = pooled is not None and np.array_equal(pooled, reference)
-        self.known = pooled if known else reference  # the same rows, with which kernels are faster
+        if pooled is not None and np.array_equal(pooled, reference):
+            self.known = pooled
         self._last: tuple[np.ndarray, np.ndarray] | None = None
 
     def _coordinates(self, rows: np.ndarray) -> np.ndarray:
