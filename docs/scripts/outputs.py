@@ -28,6 +28,7 @@ PAGES = (
                 "compare",
                 "effects",
                 "closer",
+                "simulators",
                 "factors",
                 "equivalence",
                 "change",

@@ -80,14 +80,15 @@ def error_by_all_rows(rng, heavy, sizes, kinds):
     return shaffer(pvalues, pairs)[equal(kinds)].min()
 
 
-SAME, AWAY, WIDE = (0.0, 1.0), (FAR, 1.0), (0.0, FAR)
+SAME, AWAY = (0.0, 1.0), (FAR, 1.0)
+WIDE, NARROW = (0.0, FAR), (0.0, 1e-3)
 #: Label to sizes and kinds of samples.
 CELLS = {
     "3 equal": ((8, 8, 8), (SAME,) * 3),
     "3 equal, sizes differ": ((5, 8, 14), (SAME,) * 3),
     "2 of 3 equal, one shifted": ((8, 8, 8), (SAME, SAME, AWAY)),
     "2 of 3 equal, one wide, sizes differ": ((6, 9, 14), (SAME, SAME, WIDE)),
-    "2 of 3 equal, one wide and large": ((6, 6, 30), (SAME, SAME, WIDE)),
+    "2 of 3 equal, one narrow and large": ((6, 6, 40), (SAME, SAME, NARROW)),
     "4 equal": ((8, 8, 8, 8), (SAME,) * 4),
     "3 of 4 equal, one wide": ((8, 8, 8, 12), (SAME, SAME, SAME, WIDE)),
     "2 and 2 of 4 equal": ((8, 6, 10, 8), (SAME, SAME, AWAY, AWAY)),
