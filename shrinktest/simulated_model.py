@@ -206,6 +206,10 @@ class ModelWitness(Witness):
 
     source: FromModel = field(kw_only=True)
 
+    def effect(self, **options: Any) -> Any:
+        """Return how well the data and the reference sample can be told apart."""
+        return replace(super().effect(**options), resamples=self.source.kind.resamples)
+
     def band(self, estimates: Any, points: Any, **options: Any) -> WitnessBand:
         """Return the witness function with its band, by default at rows of the reference sample."""
         if points is None:

@@ -486,6 +486,7 @@ class MultipleTestsResult(Result):
             f"{'all' if self.exact else 'random'}), "
             f"{f'{self.data.restriction}, ' if self.data.restriction else ''}"
         )
+        resamples = kind_of(self.data.test).resamples
         whose = "shared by all tests" if self.shared else "for each test by itself"
         more = rejected[order[_SHOWN:]]
         decisions = f"{int(rejected.sum())} of {len(self)} rejected at level {self.alpha:g}"
@@ -497,7 +498,7 @@ class MultipleTestsResult(Result):
             f"Kernel {self.data.test} tests of {len(self)} {several[len(self) != 1]}",
             f"Estimator:     {getattr(estimator, 'label', repr(estimator))}",
             f"Observations:  {' + '.join(map(str, self.data.n_observations))}",
-            f"Permutations:  {self.n_resamples} ({how}{whose}",
+            f"{f'{resamples.capitalize()}:':15}{self.n_resamples} ({how}{whose}",
             f"Adjustment:    {self.method}; {decisions}",
         )
         headers = [*self.keys, "statistic", "p-value", "adjusted", *self._headers(), ""]
