@@ -12,15 +12,17 @@ from shrinktest._check import choice, count
 from shrinktest._docs import documented
 from shrinktest._hints import hinted
 from shrinktest._random import as_rng, independent_rng
+from shrinktest.auto import estimators_of, recommended
 from shrinktest.data.observed import at_least_two_rows, check_column_types, is_unasked, observed
 from shrinktest.data.tables import is_table
-from shrinktest.estimators import as_estimator
+from shrinktest.ensembles import Ensemble
 from shrinktest.hypothesis import Variable
-from shrinktest.kernel_spec import KernelSpec, is_several
+from shrinktest.kernel_spec import KernelSpec, is_auto
 from shrinktest.kernels.user import takes_row_numbers
 from shrinktest.many import ColumnsToTest, run_many
 from shrinktest.notes import has_code, note
 from shrinktest.results.goodness_of_fit_result import GoodnessOfFitResult
+from shrinktest.results.info import GOODNESS_OF_FIT
 from shrinktest.results.several import METHODS, MultipleTestsResult
 from shrinktest.run import run
 from shrinktest.settings import Settings
@@ -147,7 +149,7 @@ def goodness_of_fit_test(
         simulate=simulate,
         fit=fit,
         n_reference=n_reference,
-        refitted=_refitted(estimator, spec),
+        refitted=_refitted(estimator),
         scale=scale,
         column_types=column_types,
         nan_policy=nan_policy,
@@ -157,13 +159,15 @@ def goodness_of_fit_test(
     return replace(result, fitted=FittedModel(hypothesis, estimator, spec, settings))
 
 
-def _refitted(estimator: Any, spec: KernelSpec) -> bool:
+def _refitted(estimator: Any) -> bool:
     """Return True if an estimator is fitted to the reference sample again for every data set."""
-    if is_several(estimator, [spec]):
-        several = estimator if isinstance(estimator, list | tuple) else []
+    if isinstance(estimator, Ensemble):
+        several = [member.estimator for member in estimator.members]
+    elif is_auto(estimator):
+        several = [member.estimator for member in recommended(GOODNESS_OF_FIT.name).members]
     else:
-        several = [estimator]
-    return any(as_estimator(each).needs not in ("sums", "noise") for each in several)
+        several = estimators_of(estimator)
+    return any(each.needs not in ("sums", "noise") for each in several)
 
 
 def read(

@@ -233,6 +233,23 @@ def test_tables_names_and_missing_values():
         goodness_of_fit_test(gaps, model, rng=0, **FEW)
 
 
+@pytest.mark.parametrize(
+    ("estimator", "rows"),
+    [
+        ("kme", 200),
+        ("auto", 200),
+        (["kme", "skmse"], 200),
+        ("fkmse", 12),
+        (["kme", "tsvd"], 12),
+        (Ensemble([Candidate("fkmse"), Candidate("kme", "energy")]), 12),
+    ],
+)
+def test_reference_samples_are_large_unless_they_are_fitted_again(estimator, rows):
+    data = RNG.normal(size=(12, 2))
+    result = goodness_of_fit_test(data, normal, estimator=estimator, rng=0, **FEW)
+    assert result.context.sizes == (12, rows)
+
+
 def test_one_dimensional_data_stay_so_for_fits():
     shapes = []
 

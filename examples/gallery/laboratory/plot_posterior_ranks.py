@@ -21,7 +21,7 @@ How to report it
 
 # %%
 # A mean and a variance with their conjugate prior, from ten normal measurements. The first program has the right
-# posterior; the second is too sure, with variances that are half as large.
+# posterior; the second is too sure, with variances that are a third as large.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -59,7 +59,7 @@ def uniform(rng, n):
 
 
 rng = np.random.default_rng(0)
-ranks = {"right": ranks_of(rng, 1.0), "too sure": ranks_of(rng, 0.5)}
+ranks = {"right": ranks_of(rng, 1.0), "too sure": ranks_of(rng, 1 / 3)}
 results = {}
 for name, of in ranks.items():
     # Holm's method, because ranks of both parameters may depend on each other, which the model does not know
@@ -70,8 +70,8 @@ for name, of in ranks.items():
 
 # %%
 
-plt.rc("font", size=13)
-figure, axes = plt.subplots(1, 2, figsize=(9.5, 4.0), layout="constrained", sharey=True)
+plt.rc("font", size=17)
+figure, axes = plt.subplots(1, 2, figsize=(9, 6.3), layout="constrained", sharey=True)
 for j, (ax, parameter) in enumerate(zip(axes, ("mean", "variance"), strict=True)):
     kinds = [of[:, j] for of in ranks.values()]
     ax.hist(kinds, np.arange(-0.5, DRAWS + 1, 10), color=["#0072B2", "#D55E00"], label=list(ranks))

@@ -49,22 +49,29 @@ def together(rng, n):
 
 rng = np.random.default_rng(0)
 options = {"bandwidth": "0.5 * median", "n_simulations": 199, "n_reference": 900, "rng": 0}
+measured = {"heavy_tail": heavy_tail(rng, 300), "together": together(rng, 300)}
 results, columns = {}, {}
-for draw in (heavy_tail, together):
-    result = goodness_of_fit_test(draw(rng, 300), simulate, **options)
-    results[draw.__name__] = result
-    columns[draw.__name__] = result.columns(rng=0)
-    shown = ", ".join(f"{p:.3f}" for p in columns[draw.__name__].adjusted)
-    print(f"{draw.__name__}: p = {result.pvalue:.3f}; channel by channel {shown}")
+for name, errors in measured.items():
+    results[name] = goodness_of_fit_test(errors, simulate, **options)
+    columns[name] = results[name].columns(rng=0)
+    shown = ", ".join(f"{p:.3f}" for p in columns[name].adjusted)
+    print(f"{name}: p = {results[name].pvalue:.3f}; channel by channel {shown}")
 
 # %%
-# Blue: more measurements than the simulator draws. The outline is the simultaneous band.
+# The witness function: purple where there are more measurements than the simulator draws, orange where there are fewer.
+# ``result.plot_witness()`` draws it with a simultaneous band.
 
-plt.rc("font", size=13)
-figure, axes = plt.subplots(1, 2, figsize=(9.5, 4.4), layout="constrained")
+plt.rc("font", size=17)
+figure, axes = plt.subplots(1, 2, figsize=(9, 6.3), layout="constrained", sharey=True)
+line = np.linspace(-3.5, 3.5, 41)
+grid = np.stack(np.meshgrid(line, line), axis=-1)
 for ax, (name, result) in zip(axes, results.items(), strict=True):
-    result.plot_witness(ax, grid=21)
-    ax.set(title=name.replace("_", " "), xlabel="channel 1", ylabel="channel 2")
+    heights = result.witness(grid.reshape(-1, 2)).reshape(41, 41)
+    most = np.abs(heights).max()
+    ax.contourf(line, line, heights, np.linspace(-most, most, 12), cmap="PuOr")
+    ax.plot(*measured[name].T, ".", color="black", markersize=3)
+    ax.set(title=name.replace("_", " "), xlabel="channel 1", xlim=(-3.5, 3.5), ylim=(-3.5, 3.5))
+axes[0].set_ylabel("channel 2")
 plt.show()
 
 # %%
