@@ -222,8 +222,9 @@ def values(tables) -> dict:
     wide = table.pivot(index="test", columns="how", values="level").loc[
         list(dict.fromkeys(table["test"])), ["kme", "skmse", "fkmse", SHARED]
     ]
-    both = zip(power["found"], power["all"], strict=True)
-    cells = power.assign(cell=[f"{found:.2f} ({every:.2f})" for found, every in both])
+    columns = (power[name] for name in ("found", "all", "low", "high"))
+    texts = ["{:.2f} ({:.2f}, {:.2f} to {:.2f})".format(*row) for row in zip(*columns, strict=True)]
+    cells = power.assign(cell=texts)
     shown = cells.pivot(index="design", columns="method", values="cell")
     shown = shown.loc[list(DESIGNS), list(METHODS)]
     gained = power.pivot(index="design", columns="method", values="all")
