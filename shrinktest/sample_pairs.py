@@ -113,6 +113,8 @@ class SamplePairs:
             untested=reasons,
             notes=unique((*self.hypothesis.remarks, *self.hypothesis.repeats(), *each)),
             shared=False,
+            areas={label: (each.auc, *each.auc_interval) for label, each in effects.items()},
+            confidence=confidence,
             effects=effects,
         )
         return made.with_method(method)

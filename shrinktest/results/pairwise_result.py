@@ -11,7 +11,7 @@ import numpy as np
 
 from shrinktest._check import percent
 from shrinktest.permutations.equal_pairs import shaffer
-from shrinktest.results.effect import TwoSampleEffect, shown_estimate
+from shrinktest.results.effect import TwoSampleEffect, shown_shares
 from shrinktest.results.plots.pvalues import plot_pairs_of_samples
 from shrinktest.results.several import METHODS, MultipleTestsResult
 
@@ -29,8 +29,12 @@ class PairwiseResult(MultipleTestsResult):
 
     Attributes
     ----------
+    areas : mapping of tuple to tuple of float
+        By pair, the AUC with the limits of its interval; empty if it was not estimated.
+    confidence : float
+        Confidence of each interval by itself.
     effects : mapping of tuple to TwoSampleEffect
-        By the names of a pair, how different its samples are; empty if it was not estimated.
+        By pair of samples, all of the effect.
     method : str
         "shaffer", or a method of statsmodels' ``multipletests``.
     nulls, keys, alpha, data, setup, untested, rng, notes, shared
@@ -53,10 +57,11 @@ class PairwiseResult(MultipleTestsResult):
     0.784
     """
 
+    areas: Mapping[tuple[Any, ...], tuple[float, float, float]] = field(default_factory=dict)
+    confidence: float = 0.95
     effects: Mapping[tuple[Any, ...], TwoSampleEffect] = field(default_factory=dict)
 
     methods = (SHAFFER, *METHODS)
-    counted = ("pair", "pairs")
 
     def _adjusted(self, method: str, alpha: float) -> np.ndarray:
         if method == SHAFFER and not np.isnan(self.pvalues).any():
@@ -64,41 +69,31 @@ class PairwiseResult(MultipleTestsResult):
         return super()._adjusted(method, alpha)
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return rows of ``table``, one per pair.
-
-        Columns: first, second, statistic, pvalue, adjusted, reject, reason; with effects auc, low
-        and high before the last two.
-
-        Pairs that were not tested come last, with NaN for numbers and the reason.
-        """
+        """Return rows of ``table``, one per pair, with its AUC and the limits of its interval."""
         rows = super().rows()
-        return [self._with_effect(row) for row in rows] if self.effects else rows
+        if not self.areas:
+            return rows
+        labels = (*self.labels, *self.untested)
+        areas = [self.areas.get(label, (math.nan,) * 3) for label in labels]
+        names = ("auc", "low", "high")
+        return [
+            row | dict(zip(names, area, strict=True)) for row, area in zip(rows, areas, strict=True)
+        ]
 
-    def _with_effect(self, row: dict[str, Any]) -> dict[str, Any]:
-        """Return a row with the AUC of its pair, after the p-values."""
-        effect = self.effects.get(tuple(row[key] for key in self.keys))
-        auc = math.nan
-        low, high = math.nan, math.nan
-        if effect is not None:
-            auc = effect.auc
-            low, high = effect.auc_interval
-        last = {key: row.pop(key) for key in ("reject", "reason")}
-        return row | {"auc": auc, "low": low, "high": high} | last
-
-    @property
-    def confidence(self) -> float | None:
-        """Confidence of every interval by itself; None without effects."""
-        return next((effect.confidence for effect in self.effects.values()), None)
-
-    def _headers(self) -> tuple[str, ...]:
-        return () if self.confidence is None else (f"AUC, {percent(self.confidence)} interval",)
-
-    def _cells(self, row: Mapping[str, Any]) -> tuple[str, ...]:
-        if self.confidence is None:
-            return ()
+    def _sizes(self, row: dict[str, Any]) -> list[str]:
+        if not self.areas:
+            return []
         if math.isnan(row["auc"]):
-            return ("-",)
-        return (shown_estimate(row["auc"], (row["low"], row["high"]), spare=1),)
+            return ["-"]
+        shown, *limits = shown_shares(row["auc"], (row["low"], row["high"]), spare=0, least=2)
+        return [shown if math.isnan(row["low"]) else f"{shown} [{', '.join(limits)}]"]
+
+    def _of_sizes(self) -> list[str]:
+        return [f"AUC, with {percent(self.confidence)} interval"] if self.areas else []
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain Python values under the attribute names."""
+        return super().to_dict() | {"confidence": self.confidence}
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the AUC of every pair with its interval (matplotlib); p-values without effects."""

@@ -302,7 +302,6 @@ class MultipleTestsResult(Result):
     shared: bool = True  # whether the tests are on the same permutations, which step-down needs
 
     methods: ClassVar[tuple[str, ...]] = METHODS
-    counted: ClassVar[tuple[str, str] | None] = None  # what a test is about: one, and several
 
     statistics = _each_null("observed", "Statistics, shape (k,).")
     pvalues = _each_null("pvalue", "p-values of the single tests, shape (k,), not adjusted.")
@@ -362,6 +361,15 @@ class MultipleTestsResult(Result):
         return np.asarray(
             multipletests(self.pvalues, alpha=alpha, method=method)[1], dtype=np.float64
         )
+
+    @property
+    def several(self) -> tuple[str, str]:
+        """What the tests are of: one, and several."""
+        if self.keys[:2] == ("first", "second"):
+            return "pair", "pairs"
+        if self.keys == ("lag",):
+            return "lag", "lags"
+        return kind_of(self.data.test).several
 
     @property
     def pvalue(self) -> float:
@@ -456,6 +464,14 @@ class MultipleTestsResult(Result):
         )
         return self._plain("test", *names, "restriction", "notes", "rng") | {"tests": self.rows()}
 
+    def _sizes(self, row: dict[str, Any]) -> list[str]:
+        """Return effect sizes of a row as summaries print them; these tests have none."""
+        return []
+
+    def _of_sizes(self) -> list[str]:
+        """Return the headers of effect sizes."""
+        return []
+
     def summary(self) -> Summary:
         """Return what was done, and the tests, most significant first.
 
@@ -479,9 +495,7 @@ class MultipleTestsResult(Result):
                 if row["reject"]
                 else ""
             )
-            cells.append([*(str(row[key]) for key in self.keys), *numbers, *self._cells(row), last])
-        several = ("lag", "lags") if self.keys == ("lag",) else kind_of(self.data.test).several
-        several = self.counted or several
+            cells.append([*(str(row[key]) for key in self.keys), *numbers, *self._sizes(row), last])
         how = (
             f"{'all' if self.exact else 'random'}), "
             f"{f'{self.data.restriction}, ' if self.data.restriction else ''}"
@@ -495,20 +509,12 @@ class MultipleTestsResult(Result):
             decisions = f"no decisions at level {self.alpha:g}, for there are no p-values"
             rest = rest.partition(",")[0]
         head = (
-            f"Kernel {self.data.test} tests of {len(self)} {several[len(self) != 1]}",
+            f"Kernel {self.data.test} tests of {len(self)} {self.several[len(self) != 1]}",
             f"Estimator:     {getattr(estimator, 'label', repr(estimator))}",
             f"Observations:  {' + '.join(map(str, self.data.n_observations))}",
             f"{f'{resamples.capitalize()}:':15}{self.n_resamples} ({how}{whose}",
             f"Adjustment:    {self.method}; {decisions}",
         )
-        headers = [*self.keys, "statistic", "p-value", "adjusted", *self._headers(), ""]
+        headers = [*self.keys, "statistic", "p-value", "adjusted", *self._of_sizes(), ""]
         table = Table(cells, "r" * (len(headers) - 1) + "l", headers=headers, below="-")
         return Summary.of(table, head=head, rest=rest, notes=self.notes)
-
-    def _headers(self) -> tuple[str, ...]:
-        """Return headers of what a subclass shows besides."""
-        return ()
-
-    def _cells(self, row: Mapping[str, Any]) -> tuple[str, ...]:
-        """Return the cells below these headers."""
-        return ()

@@ -194,7 +194,7 @@ def plot_pairs_of_samples(tests: Any, ax: Axes | None) -> Axes:
         place = "".join(f", {short(str(row[key]), 12)}" for key in tests.keys[2:])
         labels.append(f"{short(str(row['first']))} and {short(str(row['second']))}{place}")
     which = f", {_SHOWN} of {len(tests)} pairs shown" if len(tests) > _SHOWN else ""
-    if not tests.effects:
+    if not tests.areas:
         ax = _draw_pvalues(axes(ax), rows, labels, tests.alpha)
         title(ax, f"{tests.test} tests, adjusted ({tests.method}){which}", right=True)
         return ax
