@@ -25,6 +25,7 @@ from shrinktest.estimators import MeanEstimator as MeanEstimator
 from shrinktest.estimators import NuMethod as NuMethod
 from shrinktest.estimators import check_estimator as check_estimator
 from shrinktest.factor_test import factor_test as factor_test
+from shrinktest.goodness_of_fit import goodness_of_fit_test as goodness_of_fit_test
 from shrinktest.independence import independence_test as independence_test
 from shrinktest.independence_matrix import independence_matrix as independence_matrix
 from shrinktest.joint_independence import joint_independence_test as joint_independence_test
@@ -58,6 +59,8 @@ from shrinktest.results.effect import TwoSampleEffect as TwoSampleEffect
 from shrinktest.results.equivalence_result import EquivalenceResult as EquivalenceResult
 from shrinktest.results.factor_result import FactorResult as FactorResult
 from shrinktest.results.factor_result import TermResult as TermResult
+from shrinktest.results.goodness_of_fit_result import GoodnessOfFitResult as GoodnessOfFitResult
+from shrinktest.results.k_sample_result import KSampleResult as KSampleResult
 from shrinktest.results.monitor_result import MonitorResult as MonitorResult
 from shrinktest.results.pairwise_result import PairwiseResult as PairwiseResult
 from shrinktest.results.regions_result import Region as Region

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, cast
 
 from shrinktest._check import choice
 from shrinktest._docs import documented
@@ -11,10 +12,13 @@ from shrinktest.data.labels import named_samples, numbered
 from shrinktest.data.on_disk.sources import in_batches
 from shrinktest.equal_distributions import EqualDistributions
 from shrinktest.kernel_spec import KernelSpec
-from shrinktest.results.result import TestResult
+from shrinktest.results.k_sample_result import KSampleResult
 from shrinktest.run import run
+from shrinktest.sample_pairs import SamplePairs
 from shrinktest.settings import Settings
 from shrinktest.statistics.mmd import COMPARISONS, WEIGHTS
+
+_IN_BATCHES = "pairwise: samples are in batches; test two of them by two_sample_test"
 
 
 @hinted
@@ -44,7 +48,7 @@ def k_sample_test(
     rank: int | None = None,
     max_memory: float | None = None,
     store: Any = None,
-) -> TestResult:
+) -> KSampleResult:
     """Test whether several samples have the same distribution: a kernel permutation test.
 
     Parameters
@@ -67,8 +71,8 @@ def k_sample_test(
 
     Returns
     -------
-    TestResult
-        With one estimate per sample.
+    KSampleResult
+        With one estimate per sample; ``result.pairwise()`` tests every pair of samples.
 
     See Also
     --------
@@ -132,7 +136,9 @@ def k_sample_test(
         on_disk = OnDiskTest(estimator, [spec], settings, rng, refused, **reading)
         given = on_disk.in_memory(given, names)
         if in_batches(*given):
-            return on_disk.run_samples(Binned, given, names, called=called, **pooling)
+            binned = on_disk.run_samples(Binned, given, names, called=called, **pooling)
+            return replace(cast(KSampleResult, binned), pairs=_IN_BATCHES)
         samples = (dict(zip(called, given, strict=True)),) if called else given
     hypothesis = EqualDistributions.read(*samples, own=permutations, **reading, **design, **pooling)
-    return run(hypothesis, estimator, [spec], settings, rng)
+    result = cast(KSampleResult, run(hypothesis, estimator, [spec], settings, rng))
+    return replace(result, pairs=SamplePairs(hypothesis, estimator, spec, settings))

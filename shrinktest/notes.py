@@ -54,6 +54,10 @@ TEXTS = {
         "Numbers are compared in units of their standard deviation in all rows (scale='sd', the "
         "default for tables; scale=None takes them as they are)."
     ),
+    "units-of-reference": (
+        "Numbers are compared in units of their standard deviation in the reference sample "
+        "(scale='sd', the default for tables; scale=None takes them as they are)."
+    ),
     "units-apart": (
         "{name}: {columns} nearly all of the distances, because of {their} units; differences in "
         "{others} can hardly be seen. scale='sd' compares all columns in units of their standard "
@@ -234,6 +238,10 @@ TEXTS = {
     "effect-of-pair": (
         "Each interval is for its pair alone: the largest of several differences looks larger "
         "than it is."
+    ),
+    "parametric-bootstrap": (
+        "Parameters were fitted to the same rows (fit=): the p-value is of a parametric bootstrap, "
+        "and approximate."
     ),
     "effect-without-design": (
         "Intervals of effects do not take {design} into account; the p-values do."

@@ -24,7 +24,7 @@ from shrinktest.measured_effect import area_of_pair
 from shrinktest.plans import Plan, plans
 from shrinktest.results.base import Setup, TestData, unique
 from shrinktest.results.cell_means import CellMeans
-from shrinktest.results.pairwise_result import PairwiseResult
+from shrinktest.results.pairwise_result import PAIR, PairwiseResult
 from shrinktest.results.several import WESTFALL_YOUNG, MultipleTestsResult
 from shrinktest.run import run
 from shrinktest.settings import Settings
@@ -170,7 +170,7 @@ class Trial:
         """
         factors = self._factors()
         tested = factors[choice(term, factors, "term")]
-        keys: tuple[str, ...] = ("first", "second")
+        keys: tuple[str, ...] = PAIR
         places: list[tuple[tuple[str, ...], np.ndarray]] = [((), np.ones(self.design.size, bool))]
         if within is not None:
             other = factors[choice(within, [name for name in factors if name != term], "within")]

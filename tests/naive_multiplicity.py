@@ -159,3 +159,28 @@ def combined_pairs(grams_x, grams_y, tolerance=1e-10):
 def _distance(K, S, T, weights):
     w, v = weights(K[np.ix_(S, S)]), weights(K[np.ix_(T, T)])
     return w @ K[np.ix_(S, S)] @ w + v @ K[np.ix_(T, T)] @ v - 2 * w @ K[np.ix_(S, T)] @ v
+
+
+def equal_pairs(samples):
+    """Every set of pairs that can be equal: those that are transitive, among all sets of pairs."""
+    pairs = list(itertools.combinations(range(samples), 2))
+    out = []
+    for chosen in itertools.product([False, True], repeat=len(pairs)):
+        equal = {pair for pair, taken in zip(pairs, chosen, strict=True) if taken}
+        linked = equal | {(j, i) for i, j in equal} | {(i, i) for i in range(samples)}
+        closed = all((i, m) in linked for i, j in linked for k, m in linked if j == k)
+        if closed:
+            out.append(equal)
+    return out
+
+
+def shaffer(pvalues, pairs, possible):
+    """Shaffer's second procedure: each p-value times the most pairs that are equal if the smaller ones differ."""
+    rejected, adjusted, largest = [], {}, 0.0
+    for pair in sorted(pairs, key=lambda pair: pvalues[pairs.index(pair)]):
+        left = [equal for equal in possible if not equal & {*rejected}]
+        most = max(len(equal & {*pairs}) for equal in left)
+        largest = max(largest, min(1.0, most * pvalues[pairs.index(pair)]))
+        adjusted[pair] = largest
+        rejected.append(pair)
+    return [adjusted[pair] for pair in pairs]

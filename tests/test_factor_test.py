@@ -190,6 +190,19 @@ def test_statistics_are_those_of_refitting(robust, typ):
                 assert value == pytest.approx(expected, rel=1e-9)
 
 
+def test_a_row_that_the_model_fits_exactly_counts_with_the_mean_square():
+    """The slope of the last level rests on one row, whose leverage is 1."""
+    table = {"level": list("aaaabbbbccc"), "x": [1.0, 2, 3, 5, 2, 4, 7, 1, 3, 3, 4]}
+    terms = terms_of(Formula.read("level * x"), design_table(table))
+    part = projections(terms, np.ones((11, 1)), 2)[-1]
+    response = np.random.default_rng(6).normal(size=(11, 2))
+    start = np.hstack([np.ones((11, 1)), terms[0].columns, terms[1].columns])
+    expected = naive.statistic(response, start, terms[2].columns, start)
+    for features in both_features(response):
+        term = term_statistic(features, part, part.rest, moved_predictor(part), part.df, True)
+        assert term.statistic()(np.arange(11)[None])[0, 0] == pytest.approx(expected, rel=1e-8)
+
+
 @pytest.mark.parametrize("robust", [False, True], ids=["F", "robust"])
 def test_a_moved_predictor_is_refitted(robust):
     _, parts = designed("arm * visit + age")

@@ -32,6 +32,10 @@ TERM = "arm.plot()", "The statistic of the term, in its null distribution."
 CHANGES = "result.plot()", "The series with its changes and their intervals."
 NEARER = "result.plot()", "How much further away than the nearest the others are, with intervals."
 BELOW = "result.plot()", "The estimate with its upper limit, beside the margin."
+TWO_BY_TWO = (
+    "pairs.plot()",
+    "How well every two samples can be told apart, with intervals; in blue those that differ.",
+)
 PAIRS = "effect.plot()", "How well every two samples can be told apart, with intervals."
 LEVELS = (
     "result.plot()",
@@ -74,6 +78,8 @@ DRAWN = {
     "EquivalenceResult": BELOW,
     "RegionsResult": REGIONS,
     "KSampleEffect": PAIRS,
+    "KSampleResult": TWO_BY_TWO,
+    "PairwiseResult": TWO_BY_TWO,
     "AggregateResult": MEMBERS,
     "TwoSampleResult": WITNESS,
 }

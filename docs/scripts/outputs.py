@@ -30,6 +30,7 @@ PAGES = (
                 "testing",
                 "effects",
                 "closer",
+                "simulators",
                 "factors",
                 "equivalence",
                 "change",

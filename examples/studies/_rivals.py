@@ -161,11 +161,16 @@ def _u_centred(gram: np.ndarray) -> np.ndarray:
 
 def energy(x, y, alpha: float, rng, resamples: int) -> bool:
     """The energy test (Szekely and Rizzo 2004), with the statistic of dcor and all splits in one matrix product."""
+    return energy_pvalue(x, y, rng, resamples) <= alpha
+
+
+def energy_pvalue(x, y, rng, resamples: int) -> float:
+    """The p-value of the energy test."""
     distances = squareform(pdist(np.vstack([x, y])))
     masks = splits(len(x), len(y), resamples, rng)
     contrasts = masks / len(x) - (1.0 - masks) / len(y)
     statistics = -np.einsum("ij,ij->i", contrasts @ distances, contrasts)
-    return bool((statistics >= statistics[0] * (1.0 - 1e-12)).mean() <= alpha)
+    return float((statistics >= statistics[0] * (1.0 - 1e-12)).mean())
 
 
 def distance_covariance(x, y, alpha: float, rng, resamples: int) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from inspect import Parameter, signature
 from typing import Any
 
@@ -35,6 +35,7 @@ class Command:
     data: str = "samples"
     runner: str = "report:run_test"
     leave_out: str = ""
+    shown: Mapping[str, str] = field(default_factory=dict)  # values and help of its own; see `HELP`
 
     @property
     def functions(self) -> tuple[Callable[..., Any], ...]:
@@ -97,9 +98,10 @@ COMMANDS = {
         "do several samples come from the same distribution?",
         "k_sample_test",
         "A...",
-        f"columns {_READING} fail_if effect set bins",
-        "a.csv b.csv c.csv --seed 0|site*.csv --comparison pooled --effect|"
+        f"columns {_READING} pairwise fail_if effect set bins",
+        "a.csv b.csv c.csv --pairwise --seed 0|site*.csv --comparison pooled --effect|"
         "a.csv b.csv c.csv --blocks day --fail-if 'pvalue < 0.01'",
+        shown={"pairwise": "- every pair of samples instead, with adjusted p-values"},
     ),
     "factors": Command(
         "which factors of a design matter?",
@@ -128,6 +130,16 @@ COMMANDS = {
         f"columns {_READING} fail_if set",
         "errors.csv|errors.csv --columns a,b --about 0.5,2|errors.csv --estimator auto --exit-code",
         "rows",
+    ),
+    "fits": Command(
+        "do data come from a model that can be simulated?",
+        "goodness_of_fit_test",
+        "DATA MODEL",
+        f"columns {_READING} by_column fail_if effect witness coordinates set",
+        "data.csv mymodel:simulate --seed 0|data.csv mymodel:simulate --fit mymodel:fit "
+        "--simulations 499|data.csv mymodel:simulate --by-column --plot columns.png",
+        runner="fits_command:run_fits",
+        leave_out="simulate",
     ),
     "closer": Command(
         "which of two models, or of several, is closer to what was observed?",
@@ -264,7 +276,7 @@ def _complete(subparser: Parser, name: str) -> None:
     # argparse takes a word such as -5:5 for an option, unless it looks like a negative number
     subparser._negative_number_matcher = re.compile(r"^-\d+(?:[:,]-?\d+)*$|^-\d*\.\d+$")
     for option in command.options.split():
-        add_option(subparser, option)
+        add_option(subparser, option, shown=command.shown.get(option, ""))
     study = "DESIGN" in command.files
     add_parameters(subparser, command.functions[: 1 if study else None], command.leave_out.split())
     if study:

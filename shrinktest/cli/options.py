@@ -34,6 +34,7 @@ SPELLED = {
     **{
         "rng": "seed",
         "n_resamples": "resamples",
+        "n_simulations": "simulations",
         "n_trials": "trials",
         "sample_sizes": "n",
         "column_types": "types",
@@ -113,6 +114,8 @@ HELP = {
     "location": "VALUE auto: effects of the other terms are taken off the numbers first (auto)",
     "within": "VALUE of groups, rows change places, or signs of residual rows (rows)",
     "terms": "NAME=TERMS terms tested together, such as 'arm in any way=arm,arm:time'; repeatable",
+    "fit": "MODULE:FUNCTION a function of the data to the parameters of the model",
+    "by_column": "- every column by itself instead, with adjusted p-values",
     "pairwise": "TERM every pair of levels of one factor instead",
     "exit_code": "- exit with 1 if the test rejects (equivalence: if it does not)",
     "fail_if": "'auc>0.6' exit with 1 if this holds of the result or its effect",
@@ -162,8 +165,9 @@ _GROUPS = {
     ),
     "what is compared": "",
     "design": (
-        "typ terms pairwise blocks groups within paired block_length lags resamples alpha alphas "
-        "stopping seed trials n n_trials power ratio confidence trim run_length"
+        "typ terms pairwise by_column fit simulations n_reference blocks groups within paired "
+        "block_length lags resamples alpha alphas stopping seed "
+        "trials n n_trials power ratio confidence trim run_length"
     ),
     "output": (
         "effect json paragraph plot html csv witness coordinates exit_code fail_if progress quiet "
@@ -229,13 +233,15 @@ def add_option(
     kind: str = "",
     text: str = "",
     standard: Any = None,
+    shown: str = "",
     **how: Any,
 ) -> None:
     """Add an option to a command for a parameter.
 
-    The parameter has this type, description and default in Python, if any.
+    The parameter has this type, description and default in Python, if any; ``shown`` is what a
+    command has in place of the entry in ``HELP``.
     """
-    metavar, _, help_text = HELP.get(option, "").partition(" ")
+    metavar, _, help_text = (shown or HELP.get(option, "")).partition(" ")
     numeric = {"int": values.count, "float": values.number}.get(re.split(r"\W", kind)[0], str)
     how |= {"dest": option, "help": help_text or _help(option, kind, text, standard)}
     if standard is False or metavar == "-":

@@ -48,8 +48,13 @@ def run_test(args: Typed, command: Command) -> int:
     if args.x is not None and command.data == "samples" and not dependence:
         raise ValueError("--x is for --measure dependence; give --columns, or leave it out")
     read = data.variables if dependence else getattr(data, command.data)
+    if args.pairwise and args.effect:
+        raise ValueError("--effect is in the table of --pairwise; leave it out")
     samples, about = read(args, options, takes)
-    return report(args, verb(*samples, **about, **options))
+    result = verb(*samples, **about, **options)
+    if args.pairwise:
+        result = result.pairwise(rng=options.get("rng"))
+    return report(args, result)
 
 
 def report(args: Typed, result: Any) -> int:

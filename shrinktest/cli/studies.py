@@ -6,9 +6,6 @@ And lists of what there is.
 from __future__ import annotations
 
 import os
-import pkgutil
-import sys
-import traceback
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
@@ -126,27 +123,9 @@ def run_check_level(args: Typed, command: Command) -> int:
             "--test"
         )
     elif args.test not in KNOWN_TESTS:
-        pipeline = _users_function(args.test)
+        pipeline = values.function(args.test, "--test")
     options["nan_policy"] = "propagate" if policy == "indicator" else policy
     return report(args, check_level(pipeline, *xy, kind=kind.name, **options))
-
-
-def _users_function(name: str) -> Any:
-    """Return a function that calls MODULE:FUNCTION, whose failures count as bad input."""
-    if ":" not in name:
-        raise ValueError(f"--test must look like module:function; got {name!r}")
-    if os.getcwd() not in sys.path:
-        sys.path.insert(0, os.getcwd())  # modules of the folder one is in, as with python -m
-
-    def call(*xy: Any) -> Any:
-        try:
-            return pkgutil.resolve_name(name)(*xy)
-        except Exception as error:
-            frame = traceback.extract_tb(error.__traceback__)[-1]
-            where = f"{frame.filename}, line {frame.lineno}"
-            raise ValueError(f"--test {name}: {type(error).__name__}: {error} ({where})") from error
-
-    return call
 
 
 def run_power(args: Typed, command: Command) -> int:

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import csv
+import os
+import pkgutil
+import sys
+import traceback
 from argparse import ArgumentTypeError
 from ast import literal_eval
 from collections.abc import Callable, Mapping
@@ -205,3 +209,23 @@ def compared(text: str) -> dict[str, Any]:
         label: estimator(label.replace("+", ",")) if {"+", ":"} & set(label) else label
         for label in labels
     }
+
+
+def function(name: str, option: str) -> Any:
+    """Return a function that calls MODULE:FUNCTION, whose failures count as bad input."""
+    if ":" not in name:
+        raise ValueError(f"{option} must look like module:function; got {name!r}")
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())  # modules of the folder one is in, as with python -m
+
+    def call(*arguments: Any) -> Any:
+        try:
+            return pkgutil.resolve_name(name)(*arguments)
+        except Exception as error:
+            frame = traceback.extract_tb(error.__traceback__)[-1]
+            where = f"{frame.filename}, line {frame.lineno}"
+            raise ValueError(
+                f"{option} {name}: {type(error).__name__}: {error} ({where})"
+            ) from error
+
+    return call

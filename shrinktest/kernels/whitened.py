@@ -118,6 +118,14 @@ class Whitened(PooledKernel):
 
     def _solved(self, X: Array) -> Array:
         """Return L^-1 kc(Z, X), shape (N, n)."""
+        return self._solved_pooled if X is self.points else self._solution(X)
+
+    @cached_property
+    def _solved_pooled(self) -> Array:
+        """The same for the pooled sample, which is compared with other rows again and again."""
+        return self._solution(self._pooled)
+
+    def _solution(self, X: Array) -> Array:
         from scipy.linalg import solve_triangular
 
         centred = self._centred(self._pooled, X)

@@ -183,7 +183,7 @@ def factor_of(method: str, tests: int, rows: int) -> float:
 
     The p-value is from ``rows`` permutations.
     """
-    if method in ("bonferroni", "holm"):
+    if method in ("bonferroni", "holm", "shaffer"):
         return float(tests)
     return (
         rows * (1.0 - (1.0 - 1.0 / rows) ** tests)

@@ -48,12 +48,15 @@ class Effect(Result, ABC):
         What limits the estimates or their intervals.
     estimates : mapping of str to object
         By measure, the estimate with its variance, for tests that invert the interval.
+    resamples : str
+        What ``z`` refers to: "permutations", or "simulations" of a model.
     """
 
     z: float
     confidence: float = 0.95
     notes: tuple[str, ...] = ()
     estimates: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    resamples: str = "permutations"
 
     measures: ClassVar[tuple[str, ...]]
 
@@ -115,11 +118,14 @@ class Effect(Result, ABC):
     def _above(self) -> str:
         """Return a sentence on z."""
         if math.isnan(self.z):
-            return "How far the statistic is from its values under permutations was not computed."
+            return (
+                f"How far the statistic is from its values under {self.resamples} was not computed."
+            )
         if abs(self.z) < 0.05:  # would be shown as 0.0
-            return "The statistic is as large as its mean under permutations."
+            return f"The statistic is as large as its mean under {self.resamples}."
         side = "above its mean" if self.z > 0.0 else "below its mean"
-        return f"The statistic is {abs(self.z):.1f} standard deviations {side} under permutations."
+        apart = f"{abs(self.z):.1f} standard deviations {side}"
+        return f"The statistic is {apart} under {self.resamples}."
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -151,7 +157,7 @@ class TwoSampleEffect(Effect):
         not asked for.
     within_blocks : bool
         Whether rows are compared with rows of the same block only.
-    names, z, confidence, notes, estimates
+    names, z, confidence, notes, estimates, resamples
         What the samples are called, and as in every effect.
 
     Examples
@@ -210,7 +216,7 @@ class KSampleEffect(Effect):
     ----------
     pairs : mapping of (int, int) to TwoSampleEffect
         For every two samples i < j; their ``z`` is NaN, because the test has one statistic.
-    names, z, confidence, notes, estimates
+    names, z, confidence, notes, estimates, resamples
         What the samples are called, and as in every effect.
 
     Examples
@@ -305,7 +311,7 @@ class DependenceEffect(Effect):
         the squared distance correlation with its bias removed.
     dependence_interval : tuple of float
         Score interval, as for a distance.
-    names, z, confidence, notes, estimates
+    names, z, confidence, notes, estimates, resamples
         What the variables are called, and as in every effect.
 
     Examples

@@ -221,8 +221,8 @@ class FactorResult(Result):
 
         ``within`` names another factor, at each level of which pairs are tested.  Terms with
         either factor are left out; the others are adjusted for.  p-values are adjusted for the
-        number of pairs by Holm's method.  The AUC of each pair says how well single rows are told
-        apart, with groups as units of its interval.
+        number of pairs by Holm's method; ``with_method("shaffer")`` has more power.  The AUC of
+        each pair says how well single rows are told apart, with groups as units of its interval.
         """
         return self._data().pairwise(  # type: ignore[no-any-return]
             term, within, self.confidence, rng

@@ -171,6 +171,8 @@ K_SAMPLE = TestInfo(
     permuted="rows of all samples exchanged",
     verb="k_sample:k_sample_test",
     reader="equal_distributions:EqualDistributions.read",
+    result="results.k_sample_result:KSampleResult",
+    combined="results.k_sample_result:AggregateKSampleResult",
 )
 JOINT = TestInfo(
     name="joint-independence",
@@ -273,6 +275,21 @@ FACTOR = TestInfo(
     result="results.factor_result:TermResult",
     combined="results.factor_result:AggregateTermResult",
 )
+GOODNESS_OF_FIT = TestInfo(
+    name="goodness-of-fit",
+    title="Kernel goodness-of-fit test",
+    null="the model",
+    statistic="MMD² from a sample of the model",
+    statistics=_OF_SAMPLES,
+    resamples="simulations",
+    estimates=("X", "model"),
+    settings=("simulate", "fit", "n_simulations", "n_reference"),
+    permuted="data sets drawn by the model",
+    several=("column", "columns"),
+    verb="goodness_of_fit:goodness_of_fit_test",
+    result="results.goodness_of_fit_result:GoodnessOfFitResult",
+    combined="results.goodness_of_fit_result:AggregateGoodnessOfFitResult",
+)
 
 #: Every kind of test, by the name that results have it under.
 KINDS = {
@@ -280,6 +297,7 @@ KINDS = {
     for kind in (
         *(TWO_SAMPLE, INDEPENDENCE, K_SAMPLE, JOINT, CONDITIONAL, CHANGE, SYMMETRY),
         FACTOR,
+        GOODNESS_OF_FIT,
     )
 }
 

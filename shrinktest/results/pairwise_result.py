@@ -1,69 +1,100 @@
-"""Results of tests of every pair of levels, with how well rows of each pair are told apart."""
+"""PairwiseResult: which pairs of samples differ, with adjusted p-values and effects."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from shrinktest._check import percent
-from shrinktest.results.effect import shown_shares
-from shrinktest.results.several import MultipleTestsResult
+from shrinktest.permutations.equal_pairs import shaffer
+from shrinktest.results.effect import TwoSampleEffect, shown_shares
+from shrinktest.results.plots.pvalues import plot_pairs_of_samples
+from shrinktest.results.several import METHODS, MultipleTestsResult
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+SHAFFER = "shaffer"
+#: Names of tests of pairs; a third name may say where they were made.
+PAIR = ("first", "second")
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class PairwiseResult(MultipleTestsResult):
-    """Result of ``result.pairwise(term)``: a test of every pair of levels, with its AUC.
+    """Tests of every pair of samples, or of levels of a factor, with adjusted p-values.
 
     Attributes
     ----------
     areas : mapping of tuple to tuple of float
-        By pair, the AUC with the limits of its interval: how often a row of the first level has a
-        higher value than one of the second of a witness function that was fitted without them.
-        NaN if rows are too few.
+        By pair, the AUC with the limits of its interval; empty if it was not estimated.
     confidence : float
         Confidence of each interval by itself.
-    nulls, keys, method, alpha, data, setup, untested, rng, notes, shared
-        As in a :class:`MultipleTestsResult`.
+    effects : mapping of tuple to TwoSampleEffect
+        By pair of samples, all of the effect.
+    method : str
+        "shaffer", or a method of statsmodels' ``multipletests``.
+    nulls, keys, alpha, data, setup, untested, rng, notes, shared
+        As in a :class:`MultipleTestsResult`; names are (first, second), or those and a place.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from shrinktest import factor_test
-    >>> rng = np.random.default_rng(0)
-    >>> table = {"dose": ["none", "half", "full"] * 20}
-    >>> response = rng.normal(size=(60, 2))
-    >>> response[2::3] += 1.5
-    >>> effects = factor_test("dose", table, response=response, rng=0)
-    >>> result = effects.pairwise("dose", rng=0)
-    >>> result.table[["first", "second", "adjusted", "auc", "low", "high"]].round(3)
-      first second  adjusted    auc    low   high
-    0  full   half     0.003  0.988  0.880  0.999
-    1  full   none     0.003  0.962  0.824  0.992
-    2  half   none     0.297  0.462  0.219  0.728
+    >>> from shrinktest import k_sample_test
+    >>> rng = np.random.default_rng(1)
+    >>> samples = {
+    ...     "a": rng.normal(size=40),
+    ...     "b": rng.normal(size=40),
+    ...     "c": rng.normal(1.0, 1.0, size=40),
+    ... }
+    >>> pairs = k_sample_test(samples, rng=0).pairwise(rng=0)
+    >>> pairs
+    PairwiseResult(3 k-sample tests, method='shaffer', 2 rejected at 0.05)
+    >>> round(pairs.effects["a", "c"].auc, 3)
+    0.784
     """
 
     areas: Mapping[tuple[Any, ...], tuple[float, float, float]] = field(default_factory=dict)
     confidence: float = 0.95
+    effects: Mapping[tuple[Any, ...], TwoSampleEffect] = field(default_factory=dict)
+
+    methods = (SHAFFER, *METHODS)
+
+    def _adjusted(self, method: str, alpha: float) -> np.ndarray:
+        if method == SHAFFER and not np.isnan(self.pvalues).any():
+            return shaffer(self.pvalues, self.labels)
+        return super()._adjusted(method, alpha)
 
     def rows(self) -> list[dict[str, Any]]:
         """Return rows of ``table``, one per pair, with its AUC and the limits of its interval."""
-        rows = []
-        for row, label in zip(super().rows(), (*self.labels, *self.untested), strict=True):
-            area = self.areas.get(label, (math.nan,) * 3)
-            rows.append({**row, **dict(zip(("auc", "low", "high"), area, strict=True))})
-        return rows
+        rows = super().rows()
+        if not self.areas:
+            return rows
+        labels = (*self.labels, *self.untested)
+        areas = [self.areas.get(label, (math.nan,) * 3) for label in labels]
+        names = ("auc", "low", "high")
+        return [
+            row | dict(zip(names, area, strict=True)) for row, area in zip(rows, areas, strict=True)
+        ]
 
     def _sizes(self, row: dict[str, Any]) -> list[str]:
+        if not self.areas:
+            return []
         if math.isnan(row["auc"]):
             return ["-"]
         shown, *limits = shown_shares(row["auc"], (row["low"], row["high"]), spare=0, least=2)
         return [shown if math.isnan(row["low"]) else f"{shown} [{', '.join(limits)}]"]
 
     def _of_sizes(self) -> list[str]:
-        return [f"AUC, with {percent(self.confidence)} interval"]
+        return [f"AUC, with {percent(self.confidence)} interval"] if self.areas else []
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python values under the attribute names."""
         return super().to_dict() | {"confidence": self.confidence}
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the AUC of every pair with its interval (matplotlib); p-values without effects."""
+        return plot_pairs_of_samples(self, ax)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from shrinktest.notes import has_code, note
 from shrinktest.permutations.multiplicity import factor_of, scores, step_down, too_few
 from shrinktest.permutations.null import Null
 from shrinktest.results.base import Result, Setup, TestData, as_tuple, bandwidth_of, part_of
-from shrinktest.results.info import kind_of
+from shrinktest.results.info import K_SAMPLE, kind_of
 from shrinktest.results.plots.pvalues import plot_many, plot_members
 from shrinktest.results.printing import Summary, Table, number, side_by_side
 from shrinktest.results.regions_result import regions_of
@@ -304,6 +304,8 @@ class MultipleTestsResult(Result):
     notes: tuple[str, ...] = ()
     shared: bool = True  # whether the tests are on the same permutations, which step-down needs
 
+    methods: ClassVar[tuple[str, ...]] = METHODS
+
     statistics = _each_null("observed", "Statistics, shape (k,).")
     pvalues = _each_null("pvalue", "p-values of the single tests, shape (k,), not adjusted.")
     tolerances = _each_null(
@@ -325,7 +327,7 @@ class MultipleTestsResult(Result):
     def __repr__(self) -> str:
         rejected = f"{int(self.reject().sum())} rejected at {self.alpha:g}"
         return (
-            f"MultipleTestsResult({len(self)} {self.data.test} tests, method={self.method!r}, "
+            f"{type(self).__name__}({len(self)} {self.data.test} tests, method={self.method!r}, "
             f"{rejected})"
         )
 
@@ -367,7 +369,8 @@ class MultipleTestsResult(Result):
     def several(self) -> tuple[str, str]:
         """What the tests are of: one, and several."""
         if self.keys[:2] == ("first", "second"):
-            return "pair of levels", "pairs of levels"
+            of = "" if kind_of(self.data.test) is K_SAMPLE else " of levels"
+            return f"pair{of}", f"pairs{of}"
         if self.keys in (("lag",), ("column",)):
             return self.keys[0], f"{self.keys[0]}s"
         return kind_of(self.data.test).several
@@ -392,9 +395,9 @@ class MultipleTestsResult(Result):
         adjusted = self._adjusted(self.method, at) if self.method in _TWO_STAGE else self.adjusted
         return np.asarray(adjusted <= at)
 
-    def with_method(self, method: str) -> MultipleTestsResult:
+    def with_method(self, method: str) -> Self:
         """Return the same tests, adjusted by another method."""
-        choice(method, METHODS, "method")
+        choice(method, self.methods, "method")
         if method == WESTFALL_YOUNG and not self.shared:
             raise ValueError(
                 f"method={WESTFALL_YOUNG!r} needs permutations that all tests share; use 'holm'"
@@ -501,6 +504,7 @@ class MultipleTestsResult(Result):
             f"{'all' if self.exact else 'random'}), "
             f"{f'{self.data.restriction}, ' if self.data.restriction else ''}"
         )
+        resamples = kind_of(self.data.test).resamples
         whose = "shared by all tests" if self.shared else "for each test by itself"
         more = rejected[order[_SHOWN:]]
         decisions = f"{int(rejected.sum())} of {len(self)} rejected at level {self.alpha:g}"
@@ -512,7 +516,7 @@ class MultipleTestsResult(Result):
             f"Kernel {self.data.test} tests of {len(self)} {self.several[len(self) != 1]}",
             f"Estimator:     {getattr(estimator, 'label', repr(estimator))}",
             f"Observations:  {' + '.join(map(str, self.data.n_observations))}",
-            f"Permutations:  {self.n_resamples} ({how}{whose}",
+            f"{f'{resamples.capitalize()}:':15}{self.n_resamples} ({how}{whose}",
             f"Adjustment:    {self.method}; {decisions}",
         )
         headers = [*self.keys, "statistic", "p-value", "adjusted", *self._of_sizes(), ""]

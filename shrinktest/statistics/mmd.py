@@ -127,7 +127,7 @@ def prepare(
     else:
         combine = form.combine
         assert combine is not None
-        products_of_means = _scaled_products if used.needs == "sums" else _weighted_products
+        products_of_means = _scaled_products if used.needs == "sums" else weighted_products
         products, norm2 = products_of_means(used, gram, contrast, tuning, form)
 
         def statistic(labels: np.ndarray) -> np.ndarray:
@@ -229,7 +229,7 @@ def scaled_products(
     return w[:, :, None] * sums * w[:, None, :], excess, pull, terms
 
 
-def _weighted_products(
+def weighted_products(
     estimator: MeanEstimator, gram: KernelFeatures, contrast: Contrast, tuning: str, form: Form
 ) -> tuple[Products, float]:
     """Products of the estimates of filters and user functions.

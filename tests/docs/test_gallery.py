@@ -84,6 +84,14 @@ CLAIMS = {
         len(inspect.getsource(s["central"]).splitlines()) == 3
         and (power_of(s["study"], "central") > power_of(s["study"], "average")).all()
     ),
+    "laboratory/plot_posterior_ranks": lambda s: (
+        s["results"]["too sure"].reject().all() and not s["results"]["right"].reject().any()
+    ),
+    "laboratory/plot_simulator": lambda s: (
+        max(result.pvalue for result in s["results"].values()) < 0.05
+        and s["columns"]["heavy_tail"].reject().tolist() == [False, True]
+        and not s["columns"]["together"].reject().any()
+    ),
     "laboratory/plot_where": lambda s: (
         stats.ttest_ind(s["pale"], s["dark"]).pvalue[0] > 0.5
         and s["result"].pvalue < 0.01

@@ -26,6 +26,7 @@ from shrinktest import (
     compare,
     equivalence_test,
     factor_test,
+    goodness_of_fit_test,
     independence_matrix,
     independence_test,
     joint_independence_test,
@@ -48,11 +49,16 @@ DAYS = TABLE.assign(day=pd.date_range("2024-03-01", periods=25).where(np.arange(
 FEW = {"n_resamples": 39, "rng": 0, "workers": 1}
 WHOLE = {"block_length": "whole"}
 STUDY = {"n_trials": 10, "workers": 1}
+SIMULATED = {"n_simulations": 39, "n_reference": 20}
 PERMUTED = {"n_resamples": 39, "rng": 0}
 
 
 def t_test(X, Y):
     return float(np.min(ttest_ind(X, Y)[1]))
+
+
+def normal_model(rng, n):
+    return rng.normal(size=(n, 2))
 
 
 def first_three(labels):
@@ -65,6 +71,12 @@ MADE = {
     "missing": lambda: two_sample_test([1.0, np.nan], [2.0, 3.0], nan_policy="propagate"),
     "no relabellings": lambda: two_sample_test(X, Y, n_resamples=0),
     "k-sample": lambda: k_sample_test(X, Y, X + 1.0, **FEW),
+    "k-sample, combined": lambda: k_sample_test(X, Y, X + 1.0, estimator="auto", **FEW),
+    "pairs": lambda: k_sample_test(X, Y, X + 1.0, **FEW).pairwise(rng=0),
+    "fit to a model": lambda: goodness_of_fit_test(X, normal_model, rng=0, **SIMULATED),
+    "fit to a model, combined": lambda: goodness_of_fit_test(
+        X, normal_model, estimator=["kme", "skmse"], rng=0, **SIMULATED
+    ),
     "independence": lambda: independence_test(X, PAIR, stopping="besag-clifford", **FEW),
     "joint": lambda: joint_independence_test(X[:, 0], X[:, 1], PAIR, **FEW),
     "term": lambda: factor_test("colour", TABLE, response=TABLE[["weight"]], **FEW)["colour"],

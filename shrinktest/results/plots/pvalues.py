@@ -13,6 +13,7 @@ from shrinktest.results.plots.axes import (
     GREY,
     ORANGE,
     axes,
+    draw_intervals,
     legend_below,
     letters,
     name_ticks,
@@ -179,6 +180,34 @@ def plot_many(tests: Any, ax: Axes | None = None) -> Axes:
         ax.tick_params(axis="x", rotation=90)
     title(ax, f"{every}; * rejected at {tests.alpha:g}")
     ax.figure.colorbar(image, ax=ax, label="log10 of the adjusted p-value")
+    return ax
+
+
+def plot_pairs_of_samples(tests: Any, ax: Axes | None) -> Axes:
+    """Draw the AUC of every two samples, or p-values if it is not known, smallest p-value first.
+
+    Pairs that are rejected are blue.
+    """
+    _check_permuted(tests)
+    rows = sorted(tests.rows()[: len(tests)], key=lambda row: (row["adjusted"], row["pvalue"]))
+    rows = rows[:_SHOWN]
+    labels = []
+    for row in rows:
+        place = "".join(f", {short(str(row[key]), 12)}" for key in tests.keys[2:])
+        labels.append(f"{short(str(row['first']))} and {short(str(row['second']))}{place}")
+    which = f", {_SHOWN} of {len(tests)} pairs shown" if len(tests) > _SHOWN else ""
+    if not tests.areas:
+        ax = _draw_pvalues(axes(ax), rows, labels, tests.alpha)
+        title(ax, f"{tests.test} tests, adjusted ({tests.method}){which}", right=True)
+        return ax
+    drawn = []
+    for label, row in zip(labels, rows, strict=True):
+        limits = (row["low"], row["high"])
+        color = BLUE if row["reject"] else GREY
+        drawn.append((f"{label} (p = {row['adjusted']:.2g})", row["auc"], limits, color))
+    ax = draw_intervals(ax, drawn, 0.5)
+    ax.set_xlabel(f"AUC ({percent(tests.confidence)} intervals, each by itself)", loc="right")
+    title(ax, f"blue: rejected at {tests.alpha:g} ({tests.method}){which}", right=True)
     return ax
 
 

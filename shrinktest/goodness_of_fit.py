@@ -1,0 +1,285 @@
+"""Do data come from a model that can be simulated?  ``goodness_of_fit_test``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+import numpy as np
+
+from shrinktest._check import choice, count
+from shrinktest._docs import documented
+from shrinktest._hints import hinted
+from shrinktest._random import as_rng, independent_rng
+from shrinktest.auto import estimators_of, recommended
+from shrinktest.data.observed import at_least_two_rows, check_column_types, is_unasked, observed
+from shrinktest.data.tables import is_table
+from shrinktest.ensembles import Ensemble
+from shrinktest.hypothesis import Variable
+from shrinktest.kernel_spec import KernelSpec, is_auto
+from shrinktest.kernels.user import takes_row_numbers
+from shrinktest.many import ColumnsToTest, run_many
+from shrinktest.notes import has_code, note
+from shrinktest.results.goodness_of_fit_result import GoodnessOfFitResult
+from shrinktest.results.info import GOODNESS_OF_FIT
+from shrinktest.results.several import METHODS, MultipleTestsResult
+from shrinktest.run import run
+from shrinktest.settings import Settings
+from shrinktest.simulated_model import FromModel, KeptCopies, SimulatedModel
+
+_TIMES = 5  # rows of the reference sample for each row of the data
+_FEWEST = 200
+_MOST = 2000
+_NOT_IN_PICKLE = "this result was pickled without its model; run goodness_of_fit_test again"
+
+
+@hinted
+@documented
+def goodness_of_fit_test(
+    X: Any,
+    simulate: Callable[..., Any],
+    *,
+    n_simulations: int = 999,
+    fit: Callable[[Any], Any] | None = None,
+    n_reference: int | None = None,
+    estimator: Any = "kme",
+    kernel: Any = "gaussian",
+    bandwidth: Any = "median",
+    scale: Any = "auto",
+    form: str = "auto",
+    alpha: float = 0.05,
+    stopping: Any = None,
+    column_types: Any = None,
+    nan_policy: str = "raise",
+    rng: Any = None,
+    workers: Any = None,
+    progress: bool = False,
+    gram: str = "auto",
+    rank: int | None = None,
+    max_memory: float | None = None,
+) -> GoodnessOfFitResult:
+    """Test whether data come from a model that can be simulated: a kernel Monte Carlo test.
+
+    Parameters
+    ----------
+    X : array_like, shape (n, d) or (n,)
+        The data, one row per observation: numbers, in an array or a table.
+    simulate : callable
+        A function ``(rng, n) -> rows`` that draws n rows of the model with a numpy Generator, in
+        the columns of X; with ``fit``, ``(rng, n, params) -> rows``.
+    n_simulations : int, default 999
+        Number of data sets that the model draws.
+    fit : callable, optional
+        From data to the parameters of the model.  The p-value is then that of a parametric
+        bootstrap, in which every data set is fitted anew: approximate.
+    n_reference : int, optional
+        Rows of the reference sample; default 5 n (200 to 2000), at least n, and n for estimators
+        that are fitted to it again and again.
+    bandwidth
+        It is found in the reference sample.
+    scale
+        Found in the reference sample.
+    form
+        It compares X and the reference sample.
+    column_types : dict, optional
+        As in :func:`two_sample_test`; every column that is tested must hold numbers.
+    nan_policy : {"raise", "omit"}, default "raise"
+        Missing values in X are an error, or their rows are left out.
+    gram : {"auto", "dense", "nystrom", "rff"}, default "auto"
+        As in :func:`two_sample_test`, with landmarks in the reference sample.
+
+    Returns
+    -------
+    GoodnessOfFitResult
+        ``result.columns()`` tests every column, ``result.plot_witness()`` shows where the model is
+        wrong, ``result.effect()`` how well data and model can be told apart.
+
+    See Also
+    --------
+    closer_test : Which of several models is closer to the data.
+    two_sample_test : Two samples; a p-value on a single sample of the model.
+    Copies : Simulations as null distribution of a statistic of your own.
+
+    Notes
+    -----
+    The statistic is the squared distance of the kernel means of X and of a reference sample, which
+    the model draws beforehand and from which units and bandwidths come.  Without ``fit``, X and the
+    simulated data sets are exchangeable if the model is true, given the reference sample, so the
+    p-value is exact for every estimator and every number of simulations, rows that depend on each
+    other among them (Besag and Clifford, Biometrika 76 (1989), 633-642).  With ``fit``, each data
+    set is compared with a reference sample of its own fit, drawn with the same random numbers;
+    :doc:`/simulators` reports levels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shrinktest import goodness_of_fit_test
+    >>> rng = np.random.default_rng(1)
+    >>> waits = rng.gamma(2.0, 0.5, size=60)
+    >>> def exponential(rng, n):
+    ...     return rng.exponential(1.0, size=n)
+    >>> goodness_of_fit_test(waits, exponential, rng=0).pvalue
+    0.001
+
+    The same model with the rate fitted to the data:
+
+    >>> def with_mean(rng, n, mean):
+    ...     return rng.exponential(mean, size=n)
+    >>> goodness_of_fit_test(waits, with_mean, fit=np.mean, n_simulations=199, rng=0).pvalue
+    0.005
+    """
+    settings = Settings.read(
+        form=form,
+        n_resamples=count(n_simulations, "n_simulations", 0),
+        alpha=alpha,
+        stopping=stopping,
+        workers=workers,
+        progress=progress,
+        gram=gram,
+        rank=rank,
+        max_memory=max_memory,
+    )
+    spec = KernelSpec(kernel, bandwidth)
+    if takes_row_numbers(kernel):
+        raise ValueError("kernel: a Gram matrix has no values for simulated rows; give a kernel")
+    generator = as_rng(rng)
+    hypothesis = read(
+        X,
+        simulate=simulate,
+        fit=fit,
+        n_reference=n_reference,
+        refitted=_refitted(estimator),
+        scale=scale,
+        column_types=column_types,
+        nan_policy=nan_policy,
+        rng=independent_rng(generator, 2),
+    )
+    result = cast(GoodnessOfFitResult, run(hypothesis, estimator, [spec], settings, generator))
+    return replace(result, fitted=FittedModel(hypothesis, estimator, spec, settings))
+
+
+def _refitted(estimator: Any) -> bool:
+    """Return True if an estimator is fitted to the reference sample again for every data set."""
+    if isinstance(estimator, Ensemble):
+        several = [member.estimator for member in estimator.members]
+    elif is_auto(estimator):
+        several = [member.estimator for member in recommended(GOODNESS_OF_FIT.name).members]
+    else:
+        several = estimators_of(estimator)
+    return any(each.needs not in ("sums", "noise") for each in several)
+
+
+def read(
+    X: Any,
+    *,
+    simulate: Any,
+    fit: Any = None,
+    n_reference: Any = None,
+    refitted: bool = False,
+    scale: Any = "auto",
+    column_types: Any = None,
+    nan_policy: str = "raise",
+    rng: np.random.Generator,
+) -> FromModel:
+    """Read the data, and draw the reference sample of the model."""
+    choice(nan_policy, ("raise", "omit"), "nan_policy")
+    data = observed([X], ["X"], nan_policy, column_types)
+    check_column_types(column_types, [data])
+    columns = data.as_columns()
+    if labels := [column.name for column in columns if column.kind != "number"]:
+        raise TypeError(
+            f"X: column {labels[0]!r} has no numbers, which a model draws; drop it by column_types="
+        )
+    (complete,) = data.complete(nan_policy)
+    at_least_two_rows("X", complete, data.missing_in(0) if nan_policy == "omit" else None)
+    rows = np.stack([column.numbers()[complete] for column in columns], axis=1)
+    named = data.columns or ()
+    shape = () if not named and not is_table(X) and np.ndim(X) == 1 else (rows.shape[1],)
+    model = SimulatedModel.of(simulate, fit, named, shape)
+    size = _reference_size(len(rows), n_reference, refitted)
+    params = model.params(rows)
+    seed = int(rng.integers(2**63))
+    reference = model.draw(np.random.default_rng(seed), size, params)
+    again = model.draw(np.random.default_rng(seed + 1), size, params)
+    if np.array_equal(reference, again):
+        raise ValueError("simulate drew the same rows twice; it must draw with numbers from rng")
+    variable, notes = _variable(reference, named, scale)
+    return FromModel(
+        variables=(variable,),
+        sizes=(len(rows),),
+        called=("X", "model"),
+        remarks=(*data.notes, *data.omitted([complete]), *notes),
+        model=model,
+        copies=KeptCopies(rows, lambda source: model.draw(source, len(rows), params)),
+        seed=seed,
+        reference_size=size,
+        encoding=variable.encoding,
+    )
+
+
+def _reference_size(size: int, n_reference: Any, refitted: bool) -> int:
+    if n_reference is not None:
+        return count(n_reference, "n_reference", 2)
+    return size if refitted else max(size, min(max(_TIMES * size, _FEWEST), _MOST))
+
+
+def _variable(
+    reference: np.ndarray, names: tuple[str, ...], scale: Any
+) -> tuple[Variable, tuple[str, ...]]:
+    """Return the reference sample with units from its rows, and notes on these."""
+    table: Any = reference
+    if names:
+        import pandas as pd
+
+        table = pd.DataFrame(reference, columns=list(names))
+    every = np.ones(len(reference), dtype=bool)
+    rows = observed([table], ["the reference sample"], "raise", None)
+    taken = rows.taken(every, scale, "scale", indicate=False)
+    values = np.ascontiguousarray(taken.values)
+    called = "the reference sample"
+    variable = Variable(values, called, taken.scale, taken.encoding, not is_unasked(scale))
+    in_units = any(has_code(text, "units-sd") for text in taken.notes)
+    own = [note("units-of-reference")] if in_units else []
+    return variable, (*own, *(text for text in taken.notes if not has_code(text, "units-sd")))
+
+
+@dataclass(frozen=True, eq=False)
+class FittedModel:
+    """The data with their model, and how they were tested."""
+
+    hypothesis: FromModel
+    estimator: Any
+    spec: KernelSpec
+    settings: Settings
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return str, (_NOT_IN_PICKLE,)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> FittedModel:
+        return self
+
+    def columns(self, method: str, rng: Any) -> MultipleTestsResult:
+        """Test every column by itself."""
+        choice(method, METHODS, "method")
+        whole = self.hypothesis
+        (table,) = whole.variables
+        columns = ColumnsToTest.read(table, self.spec, "x", unread={}, left_out={})
+        groups = [slice(j, j + 1) for j in range(table.points.shape[1])]
+        hypotheses = [
+            replace(whole, variables=(column.values,), part=groups[column.place])
+            for column in columns.tested
+        ]
+        return run_many(
+            hypotheses,
+            [(column.label,) for column in columns.tested],
+            ("column",),
+            [[column.spec] for column in columns.tested],
+            self.estimator,
+            self.settings,
+            as_rng(rng),
+            method,
+            untested={(label,): reason for label, reason in columns.untested.items()},
+            notes=columns.notes,
+            without=("no-weight",),
+        )
