@@ -13,10 +13,11 @@ from shrinktest._docs import documented
 from shrinktest._hints import hinted
 from shrinktest._random import as_rng, independent_rng
 from shrinktest.auto import estimators_of, recommended
-from shrinktest.data.observed import at_least_two_rows, check_column_types, is_unasked, observed
+from shrinktest.data.all_rows import at_least_two_rows, check_column_types, read_rows
+from shrinktest.data.scale import ScaleOption
 from shrinktest.data.tables import is_table
+from shrinktest.data.variable import Variable
 from shrinktest.ensembles import Ensemble
-from shrinktest.hypothesis import Variable
 from shrinktest.kernel_spec import KernelSpec, is_auto
 from shrinktest.kernels.user import takes_row_numbers
 from shrinktest.many import ColumnsToTest, run_many
@@ -184,7 +185,7 @@ def read(
 ) -> FromModel:
     """Read the data, and draw the reference sample of the model."""
     choice(nan_policy, ("raise", "omit"), "nan_policy")
-    data = observed([X], ["X"], nan_policy, column_types)
+    data = read_rows([X], ["X"], nan_policy, column_types)
     check_column_types(column_types, [data])
     columns = data.as_columns()
     if labels := [column.name for column in columns if column.kind != "number"]:
@@ -234,14 +235,12 @@ def _variable(
 
         table = pd.DataFrame(reference, columns=list(names))
     every = np.ones(len(reference), dtype=bool)
-    rows = observed([table], ["the reference sample"], "raise", None)
-    taken = rows.taken(every, scale, "scale", indicate=False)
-    values = np.ascontiguousarray(taken.values)
-    called = "the reference sample"
-    variable = Variable(values, called, taken.scale, taken.encoding, not is_unasked(scale))
-    in_units = any(has_code(text, "units-sd") for text in taken.notes)
+    rows = read_rows([table], ["the reference sample"], "raise", None)
+    variable, notes = rows.taken(every, ScaleOption.of(scale), indicate=False)
+    variable = replace(variable, points=np.ascontiguousarray(variable.points))
+    in_units = any(has_code(text, "units-sd") for text in notes)
     own = [note("units-of-reference")] if in_units else []
-    return variable, (*own, *(text for text in taken.notes if not has_code(text, "units-sd")))
+    return variable, (*own, *(text for text in notes if not has_code(text, "units-sd")))
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from shrinktest._check import check_signature, choice, counted, real_values
+from shrinktest.data.all_rows import read_rows
 from shrinktest.data.encoding import Encoding
-from shrinktest.data.observed import observed
 from shrinktest.data.tables import columns_at, is_table, names_in
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.equal_distributions import TwoEqualDistributions
@@ -92,7 +92,7 @@ class SimulatedModel:
         """Return the columns of X in a table that was drawn."""
         names = names_in(table)
         places = [names.index(choice(name, names, "a column of simulate")) for name in self.columns]
-        columns = observed([columns_at(table, places)], ["simulate"], "raise", None).as_columns()
+        columns = read_rows([columns_at(table, places)], ["simulate"], "raise", None).as_columns()
         return np.column_stack([column.numbers() for column in columns])
 
     def _as_given(self, rows: np.ndarray) -> Any:
