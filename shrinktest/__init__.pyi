@@ -49,6 +49,7 @@ from shrinktest.permutations.stopping import BesagClifford as BesagClifford
 from shrinktest.permutations.stopping import Curtailed as Curtailed
 from shrinktest.power import power_study as power_study
 from shrinktest.power import solve_sample_size as solve_sample_size
+from shrinktest.results.aggregate_result import AggregateResult as AggregateResult
 from shrinktest.results.change import AggregateChangeResult as AggregateChangeResult
 from shrinktest.results.change import ChangeResult as ChangeResult
 from shrinktest.results.closer_result import CloserResult as CloserResult
@@ -62,12 +63,11 @@ from shrinktest.results.factor_result import TermResult as TermResult
 from shrinktest.results.goodness_of_fit_result import GoodnessOfFitResult as GoodnessOfFitResult
 from shrinktest.results.k_sample_result import KSampleResult as KSampleResult
 from shrinktest.results.monitor_result import MonitorResult as MonitorResult
+from shrinktest.results.multiple_tests_result import MultipleTestsResult as MultipleTestsResult
 from shrinktest.results.pairwise_result import PairwiseResult as PairwiseResult
 from shrinktest.results.regions_result import Region as Region
 from shrinktest.results.regions_result import RegionsResult as RegionsResult
 from shrinktest.results.result import TestResult as TestResult
-from shrinktest.results.several import AggregateResult as AggregateResult
-from shrinktest.results.several import MultipleTestsResult as MultipleTestsResult
 from shrinktest.results.witness import TwoSampleResult as TwoSampleResult
 from shrinktest.results.witness import WitnessBand as WitnessBand
 from shrinktest.symmetry import symmetry_test as symmetry_test

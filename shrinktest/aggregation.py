@@ -13,10 +13,10 @@ from shrinktest.notes import has_code, note
 from shrinktest.permutations.multiplicity import scores, step_down, tails
 from shrinktest.permutations.null import Null
 from shrinktest.permutations.stopping import Stopping
+from shrinktest.results.aggregate_result import AggregateResult
 from shrinktest.results.base import Setup, TestData, unique
 from shrinktest.results.info import kind_of
 from shrinktest.results.result import UNKNOWN, TestResult, rounding_notes
-from shrinktest.results.several import AggregateResult
 
 _ROUNDING = 1e-9  # of combined statistics that are equal but for rounding
 _ENOUGH = 100  # permutations from which the tail of a statistic is judged by a gamma distribution

@@ -42,7 +42,7 @@ from shrinktest.results.closer_result import (
     CloserPair,
     CloserResult,
 )
-from shrinktest.results.several import METHODS, WESTFALL_YOUNG
+from shrinktest.results.multiple_tests_result import METHODS, WESTFALL_YOUNG
 from shrinktest.statistics.features import KernelFeatures
 from shrinktest.statistics.kernel_cache import KernelCache, Request
 

@@ -29,8 +29,8 @@ from shrinktest.many import ColumnsToTest
 from shrinktest.notes import has_code, note
 from shrinktest.results.columns import MISSING, SHARE, ColumnEffects
 from shrinktest.results.comparison import ComparisonResult, WitnessMap
+from shrinktest.results.multiple_tests_result import METHODS, WESTFALL_YOUNG, MultipleTestsResult
 from shrinktest.results.result import TestResult
-from shrinktest.results.several import METHODS, WESTFALL_YOUNG, MultipleTestsResult
 from shrinktest.run import run
 from shrinktest.settings import Settings
 from shrinktest.two_sample_columns import column_tests, serial_note

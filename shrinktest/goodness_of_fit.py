@@ -24,7 +24,7 @@ from shrinktest.many import ColumnsToTest, run_many
 from shrinktest.notes import has_code, note
 from shrinktest.results.goodness_of_fit_result import GoodnessOfFitResult
 from shrinktest.results.info import GOODNESS_OF_FIT
-from shrinktest.results.several import METHODS, MultipleTestsResult
+from shrinktest.results.multiple_tests_result import METHODS, MultipleTestsResult
 from shrinktest.run import run
 from shrinktest.settings import Settings
 from shrinktest.simulated_model import FromModel, KeptCopies, SimulatedModel

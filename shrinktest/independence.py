@@ -12,8 +12,8 @@ from shrinktest.data.on_disk.sources import in_batches
 from shrinktest.hypothesis import require_values
 from shrinktest.independent_variables import Independence
 from shrinktest.kernel_spec import KernelSpec, asks_for_none, kernels_for
+from shrinktest.results.multiple_tests_result import MultipleTestsResult
 from shrinktest.results.result import TestResult
-from shrinktest.results.several import MultipleTestsResult
 from shrinktest.run import run
 from shrinktest.settings import Settings
 

@@ -32,7 +32,7 @@ from shrinktest.many import ColumnsToTest, TestedColumn, listwise_note, refuse_m
 from shrinktest.notes import has_code, note
 from shrinktest.permutations.schemes import RelativeOrders
 from shrinktest.permutations.serial_correlation import strongest
-from shrinktest.results.several import METHODS, WESTFALL_YOUNG, MultipleTestsResult
+from shrinktest.results.multiple_tests_result import METHODS, WESTFALL_YOUNG, MultipleTestsResult
 from shrinktest.settings import Settings
 
 OTHERS = "others"

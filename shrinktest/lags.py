@@ -15,7 +15,7 @@ from shrinktest.independent_variables import Independence
 from shrinktest.kernel_spec import KernelSpec, refuse_candidates
 from shrinktest.many import run_many
 from shrinktest.notes import note
-from shrinktest.results.several import WESTFALL_YOUNG, MultipleTestsResult
+from shrinktest.results.multiple_tests_result import WESTFALL_YOUNG, MultipleTestsResult
 from shrinktest.settings import Settings
 
 

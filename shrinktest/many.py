@@ -28,8 +28,8 @@ from shrinktest.permutations.base import Draws
 from shrinktest.permutations.multiplicity import factor_of, warn_too_few
 from shrinktest.permutations.null import Null
 from shrinktest.results.base import Setup, TestData, unique
+from shrinktest.results.multiple_tests_result import MultipleTestsResult
 from shrinktest.results.result import is_shrunk, rounding_notes
-from shrinktest.results.several import MultipleTestsResult
 from shrinktest.settings import Settings
 from shrinktest.stack import stacked
 from shrinktest.units import by_name, constant_columns, entries_by_name

@@ -24,8 +24,8 @@ from shrinktest.measured_effect import area_of_pair
 from shrinktest.plans import Plan, plans
 from shrinktest.results.base import Setup, TestData, unique
 from shrinktest.results.cell_means import CellMeans
+from shrinktest.results.multiple_tests_result import WESTFALL_YOUNG, MultipleTestsResult
 from shrinktest.results.pairwise_result import PAIR, PairwiseResult
-from shrinktest.results.several import WESTFALL_YOUNG, MultipleTestsResult
 from shrinktest.run import run
 from shrinktest.settings import Settings
 from shrinktest.spread import EqualSpread, residual_plan

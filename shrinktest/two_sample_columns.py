@@ -19,7 +19,7 @@ from shrinktest.equal_distributions import TwoEqualDistributions
 from shrinktest.kernel_spec import KernelSpec, refuse_candidates
 from shrinktest.many import ColumnsToTest, dropping, listwise_note, refuse_missing, run_many
 from shrinktest.permutations.serial_correlation import BY_GROUPS, BY_PAIRS
-from shrinktest.results.several import METHODS, WESTFALL_YOUNG, MultipleTestsResult
+from shrinktest.results.multiple_tests_result import METHODS, WESTFALL_YOUNG, MultipleTestsResult
 from shrinktest.settings import Settings
 
 

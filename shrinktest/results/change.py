@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from shrinktest._check import percent
+from shrinktest.results.aggregate_result import AggregateResult
 from shrinktest.results.base import part_of, plain
 from shrinktest.results.plots.change import plot_change, shown_times
 from shrinktest.results.printing import Table
 from shrinktest.results.result import TestResult
-from shrinktest.results.several import AggregateResult
 
 _PLACE = ("location", "until", "confidence", "interval", "until_interval")
 

@@ -20,12 +20,12 @@ from shrinktest.results.base import Result
 from shrinktest.results.columns import ColumnEffects, Distribution, distribution
 from shrinktest.results.comparison_page import page_of
 from shrinktest.results.effect import TwoSampleEffect
+from shrinktest.results.multiple_tests_result import MultipleTestsResult
 from shrinktest.results.plots.comparison import plot_comparison
 from shrinktest.results.printing import WIDTH, Summary, number, shown_pvalue
 from shrinktest.results.printing import Table as TextTable
 from shrinktest.results.regions_result import RegionsResult
 from shrinktest.results.result import TestResult
-from shrinktest.results.several import MultipleTestsResult
 
 if TYPE_CHECKING:
     import pandas as pd

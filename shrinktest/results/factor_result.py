@@ -11,13 +11,14 @@ import numpy as np
 
 from shrinktest._check import choice, counted, level
 from shrinktest._random import as_rng
+from shrinktest.results.aggregate_result import AggregateResult
 from shrinktest.results.base import Notes, Result, part_of, unique
+from shrinktest.results.multiple_tests_result import MultipleTestsResult
 from shrinktest.results.pairwise_result import PairwiseResult
 from shrinktest.results.plots.cells import plot_cells
 from shrinktest.results.plots.shares import plot_shares
 from shrinktest.results.printing import Summary, Table, shown_pvalue, without_zero
 from shrinktest.results.result import TestResult
-from shrinktest.results.several import AggregateResult, MultipleTestsResult
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

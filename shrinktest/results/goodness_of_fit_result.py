@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from shrinktest.results.aggregate_result import AggregateResult
+from shrinktest.results.multiple_tests_result import WESTFALL_YOUNG, MultipleTestsResult
 from shrinktest.results.result import NO_DATA
-from shrinktest.results.several import WESTFALL_YOUNG, AggregateResult, MultipleTestsResult
 from shrinktest.results.witness import TwoSampleResult
 
 

@@ -59,7 +59,7 @@ class TestInfo:
     ] = ()  # names by which the function takes the data, if not by position
     ensemble: str = "SAMPLES"  # what estimator="auto" stands for; see ``auto.py``
     result: str = "results.result:TestResult"  # module and class of its result, for one statistic,
-    combined: str = "results.several:AggregateResult"  # and for several that are combined
+    combined: str = "results.aggregate_result:AggregateResult"  # and for several that are combined
 
     @property
     def options(self) -> tuple[str, ...]:

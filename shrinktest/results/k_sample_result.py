@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
+from shrinktest.results.aggregate_result import AggregateResult
 from shrinktest.results.pairwise_result import SHAFFER, PairwiseResult
 from shrinktest.results.result import NO_DATA, TestResult
-from shrinktest.results.several import AggregateResult
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)

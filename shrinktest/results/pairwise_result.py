@@ -12,8 +12,8 @@ import numpy as np
 from shrinktest._check import percent
 from shrinktest.permutations.equal_pairs import shaffer
 from shrinktest.results.effect import TwoSampleEffect, shown_shares
+from shrinktest.results.multiple_tests_result import METHODS, MultipleTestsResult
 from shrinktest.results.plots.pvalues import plot_pairs_of_samples
-from shrinktest.results.several import METHODS, MultipleTestsResult
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -28,7 +28,7 @@ from shrinktest import (
 )
 from shrinktest.permutations.multiplicity import scores, step_down
 from shrinktest.permutations.null import Null
-from shrinktest.results.several import METHODS
+from shrinktest.results.multiple_tests_result import METHODS
 from shrinktest.statistics import stacked
 
 RNG = np.random.default_rng(3)
