@@ -16,7 +16,10 @@ MODULES = [
     "shrinktest",
     *(
         f"shrinktest.{name}"
-        for name in ("estimators", "kernels", "datasets", "power", "risk", "applications", "testing")
+        for name in (
+            *("adapters", "estimators", "kernels", "datasets"),
+            *("power", "risk", "applications", "testing"),
+        )
     ),
     "shrinktest.power.designs",
 ]
