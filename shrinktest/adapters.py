@@ -81,7 +81,7 @@ def for_causal_learn(
     >>> data = np.column_stack([x, y, np.sin(y) + 0.5 * rng.normal(size=100)])
     >>> test = for_causal_learn(data, rng=0)  # doctest: +SKIP
     >>> test(0, 1), test(0, 2, [1])  # doctest: +SKIP
-    (0.001, 0.416)
+    (0.001, 0.514)
     >>> from causallearn.search.ConstraintBased.PC import pc  # doctest: +SKIP
     >>> graph = pc(data, 0.05, test)  # doctest: +SKIP
     """
@@ -228,6 +228,8 @@ def for_tigramite(
     >>> test = for_tigramite(rng=0)  # doctest: +SKIP
     >>> x, y, z = np.random.default_rng(0).normal(size=(3, 100, 1))  # doctest: +SKIP
     >>> statistic, pvalue = test.run_test_raw(x, y, z)  # doctest: +SKIP
+    >>> pvalue  # doctest: +SKIP
+    0.541
     """
     try:
         from tigramite.independence_tests.independence_tests_base import CondIndTest

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import doctest
 import gc
+import inspect
 import pickle
 import sys
 import weakref
@@ -346,6 +348,17 @@ def test_pc_of_pgmpy(options):
     ).fit(data)
     skeleton = {tuple(sorted((places[a], places[b]))) for a, b in search.skeleton_.edges}
     assert skeleton == edges
+
+
+@pytest.mark.ci
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("adapter", [for_causal_learn, for_pgmpy, for_tigramite])
+def test_examples_run_where_the_packages_are(adapter):
+    for package in ("causallearn", "pgmpy", "tigramite"):
+        pytest.importorskip(package)
+    text = inspect.getdoc(adapter).replace("  # doctest: +SKIP", "")
+    example = doctest.DocTestParser().get_doctest(text, {}, adapter.__name__, None, 0)
+    assert doctest.DocTestRunner().run(example).failed == 0
 
 
 @pytest.mark.ci
