@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from shrinktest import independence_test
+from shrinktest import Precomputed, independence_test
 from shrinktest.adapters import for_causal_learn, for_pgmpy, for_tigramite
 from shrinktest.conditional.regressions import Regressions
 from shrinktest.conditional.search import NOTHING, Search, read_columns
@@ -70,13 +70,15 @@ def test_a_test_of_a_search_is_that_of_independence_test(given, estimator):
     assert outcome.pvalue == alone.pvalue
 
 
-def test_given_categories_a_test_is_by_strata():
+@pytest.mark.parametrize("kernel", ["gaussian", lambda X, Y: np.minimum(X, Y.T) + 10.0])
+def test_given_categories_a_test_is_by_strata(kernel):
     data = pd.DataFrame(chain(1)[:, :2], columns=["x", "y"])
     data["site"] = pd.Categorical(np.arange(N) % 3)
     data["site"] = data["site"].cat.rename_categories(str)
-    test = for_pgmpy(data, n_resamples=99, rng=0)
+    test = for_pgmpy(data, kernel=kernel, n_resamples=99, rng=0)
     assert test("y", "x", ["site"]) is False
-    alone = independence_test(data[["x"]], data[["y"]], given=data[["site"]], rng=0)
+    kernels = {"kernel_x": kernel, "kernel_y": kernel}
+    alone = independence_test(data[["x"]], data[["y"]], given=data[["site"]], rng=0, **kernels)
     assert alone.method == "permutations within strata"
     assert test.statistic_ == pytest.approx(alone.statistic, rel=1e-9)
 
@@ -187,6 +189,10 @@ def test_messages():
             for_pgmpy(table)
     with pytest.raises(ValueError, match=r"^for_pgmpy takes no candidates"):
         for_pgmpy(chain(9), bandwidth=[1.0, 2.0])
+    with pytest.raises(ValueError, match=r"^kernel is a matrix, of one column only"):
+        for_pgmpy(chain(9), kernel=Precomputed(np.eye(N)))
+    with pytest.raises(ValueError, match=r"^kernel must be"):
+        for_pgmpy(chain(9), kernel="gausian")
     test = for_pgmpy(chain(9), n_resamples=19)
     with pytest.raises(
         ValueError, match=r"^significance_level=0.01 is below .* raise n_resamples$"

@@ -23,13 +23,15 @@ from shrinktest.conditional.regressions import (
     standardized,
 )
 from shrinktest.data.read import read_variables
+from shrinktest.data.scale import AUTO
 from shrinktest.data.tables import is_table
 from shrinktest.data.variable import Variable
 from shrinktest.estimators import MeanEstimator, as_estimator
 from shrinktest.hypothesis import resolve
 from shrinktest.independent_variables import Independence
 from shrinktest.kernel_spec import KernelSpec, asks_for_none, refuse_candidates
-from shrinktest.kernels import Kernel
+from shrinktest.kernels import Kernel, as_kernel
+from shrinktest.kernels.user import takes_row_numbers
 from shrinktest.run import run
 from shrinktest.settings import Settings
 from shrinktest.statistics.features import Features
@@ -173,6 +175,8 @@ class Search:
             gram="auto",
             max_memory=max_memory,
         )
+        if takes_row_numbers(as_kernel(kernel, bandwidth)):
+            raise ValueError("kernel is a matrix, of one column only; give a function of values")
         seed = int(as_rng(rng).integers(2**63))
         return cls(as_estimator(estimator), KernelSpec(kernel, bandwidth), settings, seed)
 
@@ -204,7 +208,11 @@ class Search:
         shared = self._shared(tuple(given))
         combined = asks_for_none(self.estimator, [self.kernel])
         try:
-            hypothesis = shared.hypothesis(x.variable, y.variable, combined)
+            hypothesis = shared.hypothesis(
+                x.variable.compared_by(self.kernel.kernel),
+                y.variable.compared_by(self.kernel.kernel),
+                combined,
+            )
         except NothingToTest:
             return NOTHING
         specs = [shared.spec(self.kernel, variable) for variable in hypothesis.variables]
@@ -254,7 +262,7 @@ def read_columns(data: Any) -> dict[Hashable, SearchColumn]:
     if len(names) < 2:
         raise ValueError("data has one column; give a table or an array with two or more")
     called = [f"column {name!r} of data" for name in names]
-    read = read_variables(parts, called, "propagate")
+    read = read_variables(parts, called, "propagate", scale=AUTO)
     if read.missing:
         raise ValueError("data has missing values; remove those rows first")
     if read.sizes[0] < FEWEST:
