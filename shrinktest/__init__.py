@@ -20,6 +20,7 @@ _MODULES = {
 
 #: Rooms that need no import of their own: ``shrinktest.power.designs``.
 _ROOMS = (
+    "adapters",
     "applications",
     "datasets",
     "estimators",

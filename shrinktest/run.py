@@ -17,6 +17,7 @@ from shrinktest.permutations.multiplicity import warn_too_few
 from shrinktest.results.base import unique
 from shrinktest.results.result import TestResult, make_result
 from shrinktest.settings import Settings
+from shrinktest.statistics.kernel_cache import KernelCache
 
 
 def run(
@@ -25,8 +26,13 @@ def run(
     specs: Sequence[KernelSpec],
     settings: Settings,
     rng: Any,
+    *,
+    kernels: KernelCache | None = None,
 ) -> TestResult:
-    """Test a hypothesis with one estimator and its kernels, or with several combined."""
+    """Test a hypothesis with one estimator and its kernels, or with several combined.
+
+    ``kernels`` are those of earlier tests of the same points, with one estimator.
+    """
     generator = as_rng(rng)
     specs = [
         spec.by_feature(variable.encoding)
@@ -46,7 +52,7 @@ def run(
         return make_result(None, data, setup, alpha=settings.alpha, rng=provenance)
     permutations = hypothesis.permutations(settings.n_resamples, settings.alpha, form)
     data = replace(data, restriction=permutations.restriction, simulated=permutations.simulated)
-    kernels = settings.kernels(generator)
+    kernels = settings.kernels(generator) if kernels is None else kernels
     fit = fit_statistic(
         hypothesis,
         setup,

@@ -207,10 +207,12 @@ def test_other_packages_are_declared_and_imported_late():
         *extras["apps"],
         *extras["files"],
         *extras["distributed"],
+        *extras["causal"],
     ]
     declared = {re.match(r"[\w-]+", requirement)[0] for requirement in required}
     for module, imported, late in imports()[1]:
-        name = imported.split(".")[0].replace("sklearn", "scikit-learn")
+        name = imported.split(".")[0]
+        name = {"sklearn": "scikit-learn", "causallearn": "causal-learn"}.get(name, name)
         if name in sys.stdlib_module_names or name == "numpy" or has_loops(module):
             continue
         assert name in declared, (

@@ -10,6 +10,7 @@ import numpy as np
 
 from shrinktest._check import counted
 from shrinktest.conditional.regressions import (
+    NothingToTest,
     Regressions,
     Residuals,
     bounded,
@@ -368,7 +369,7 @@ def within_strata(test: _Test, z: np.ndarray, label: np.ndarray, argument: str) 
     mixed = np.bincount(np.unique(np.column_stack([codes, label]), axis=0)[:, 0])[codes] > 1
     if not mixed.any():
         method = "given_method" if argument == "given" else "covariate_method"
-        raise ValueError(
+        raise NothingToTest(
             f"{argument}: no two rows can be exchanged; use larger strata, or {method}='residuals'"
         )
     rows = int(mixed.sum())
@@ -406,7 +407,9 @@ def _less_means(variable: Variable, codes: np.ndarray, argument: str) -> Variabl
         points - points[np.unique(codes, return_index=True)[1]][codes]
     )  # what is far from 0 loses no digits
     if not moved.any():
-        raise ValueError(f"{argument} determines {variable.name}: every stratum has one value only")
+        raise NothingToTest(
+            f"{argument} determines {variable.name}: every stratum has one value only"
+        )
     if variable.keeps_values:
         return variable
     sums = np.zeros((counts.size, points.shape[1]))

@@ -144,7 +144,7 @@ def method_for(given_method: Any, regressor: Any, encoding: Encoding | None) -> 
     """Return the method that was asked for, or "strata" if all given variables are labels."""
     choice(given_method, METHODS, "given_method")
     if given_method == "auto":
-        given_method = "strata" if _all_labels(encoding) and regressor is None else "residuals"
+        given_method = "strata" if all_labels(encoding) and regressor is None else "residuals"
     if regressor is not None and given_method == "strata":
         raise ValueError(
             "regressor= is for given_method='residuals' or 'local'; leave it out for strata"
@@ -269,7 +269,7 @@ def _complete_rows(given: KeptRows) -> tuple[np.ndarray, ...]:
 def _covariate_method(method: str, propensity: Any, encoding: Encoding | None) -> str:
     """Return the method for covariates; ValueError if it does not go with ``propensity``."""
     if method == "auto":
-        by_covariates = "strata" if _all_labels(encoding) else "residuals"
+        by_covariates = "strata" if all_labels(encoding) else "residuals"
         method = by_covariates if propensity is None else "propensity"
     if (propensity is None) == (method == "propensity"):
         raise ValueError(
@@ -389,7 +389,7 @@ def null_given(
     )
     _refuse_tested(tested, read.all_rows[1], "given")
     z = read.values[1]
-    if _all_labels(read.encodings[1]):
+    if all_labels(read.encodings[1]):
         codes = codes_of(z)
         if np.bincount(codes).max() == 1:
             raise ValueError(
@@ -448,7 +448,7 @@ def with_labels(given: Any, name: str) -> Any:
     return Table(tuple(read), named=False)
 
 
-def _all_labels(encoding: Encoding | None) -> bool:
+def all_labels(encoding: Encoding | None) -> bool:
     """Return True if every column has levels, which rows share, and not numbers."""
     return encoding is not None and all(
         code.kind in ("boolean", "category", "ordered") for code in encoding.codes

@@ -32,7 +32,7 @@ _SMALLEST = (
     1e-6  # of the largest eigenvalue: directions below it are shrunk to a hundredth at least
 )
 _OWN = 0.99  # largest share of a row in its own prediction with which it can be left out
-_FEWEST = 10  # rows of a regression
+FEWEST = 10  # rows of a regression
 _FEATURES = (
     15  # coordinates of a kernel by which its regression is tuned, or which a regressor predicts
 )
@@ -45,6 +45,10 @@ _NOTHING = (
 )
 _BOUND = 4.0  # mean absolute deviations, to which numbers are bent
 _SURE = 2.0  # standard deviations by which the residuals of neighbors are more alike than by chance
+
+
+class NothingToTest(ValueError):
+    """Raised where a variable does not vary, or not beyond what is given, so nothing is left."""
 
 
 # --- kernel ridge regression ----------------------------------------------------------------------
@@ -259,10 +263,9 @@ class Regressions:
     @classmethod
     def on(cls, given: np.ndarray, regressor: Any = None) -> Regressions:
         """Prepare regressions on given variables (n, d)."""
-        if len(given) < _FEWEST:
+        if len(given) < FEWEST:
             raise ValueError(
-                f"a regression on what is given needs {_FEWEST} rows, found {len(given)}; try "
-                "strata"
+                f"a regression on what is given needs {FEWEST} rows, found {len(given)}; try strata"
             )
         if regressor is None:
             with single_blas_thread(len(given)):
@@ -294,7 +297,7 @@ class Regressions:
         """Residuals of a variable (n, p); raises ValueError if nothing is left of it."""
         total = float(np.square(targets - targets.mean(axis=0)).sum())
         if total == 0.0:
-            raise ValueError(
+            raise NothingToTest(
                 f"{name} has one value only, or its variance is 0: nothing can depend on it"
             )
         with single_blas_thread(len(targets)):
@@ -305,7 +308,7 @@ class Regressions:
                 residuals.values, held_out=held_out, noise=self._noise(residuals.values, held_out)
             )
         if float(np.square(residuals.values).sum()) <= _NOTHING * total:
-            raise ValueError(f"what is given determines {name}, so that nothing is left to test")
+            raise NothingToTest(f"what is given determines {name}, so that nothing is left to test")
         return residuals
 
     def residuals_of_lines(

@@ -17,13 +17,8 @@ MODULES = [
     *(
         f"shrinktest.{name}"
         for name in (
-            "estimators",
-            "kernels",
-            "datasets",
-            "power",
-            "risk",
-            "applications",
-            "testing",
+            *("adapters", "estimators", "kernels", "datasets"),
+            *("power", "risk", "applications", "testing"),
         )
     ),
     "shrinktest.power.designs",
