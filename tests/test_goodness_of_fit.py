@@ -44,6 +44,11 @@ class Recorded:
         return rows
 
 
+def name_of(value):
+    """Name of a case, the same in every process."""
+    return value if isinstance(value, str) else ",".join(value)
+
+
 @pytest.mark.parametrize("form", ["biased", "unbiased"])
 def test_pvalues_agree_with_the_naive_twin(form):
     model = Recorded(normal)
@@ -99,7 +104,7 @@ CALIBRATED = [
 
 
 @pytest.mark.parametrize("model", [normal, walks])
-@pytest.mark.parametrize("options", CALIBRATED, ids=str)
+@pytest.mark.parametrize("options", CALIBRATED, ids=name_of)
 def test_pvalues_are_uniform_if_the_model_is_true(options, model):
     trials = 60
     options = {"n_reference": 20, "n_simulations": 4, "alpha": 0.2, **options}
@@ -149,7 +154,7 @@ def test_data_change_neither_the_reference_sample_nor_the_copies():
         {"gram": "nystrom", "rank": 8, "scale": "sd"},
         {"scale": "rank"},
     ],
-    ids=str,
+    ids=name_of,
 )
 def test_a_wrong_scale_is_found_by_every_statistic(options):
     data = np.random.default_rng(0).normal(1.5, 4.0, size=(30, 2))
@@ -318,7 +323,7 @@ def test_power_studies_take_a_model():
         ({"n_reference": 1}, "n_reference must be"),
         ({"estimator": "mmkme:tuning=joint"}, "estimator"),
     ],
-    ids=str,
+    ids=name_of,
 )
 def test_faults_are_named(options, message):
     arguments = {"simulate": normal, **options}
