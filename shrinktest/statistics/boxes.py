@@ -24,6 +24,7 @@ GRIDS = {1: ((8, 4, 2), 8000), 2: ((4, 3, 2), 4000), 3: ((3, 2), 4000)}
 _FEW_LEVELS = 4  # up to which all sets of levels are sides
 _LEAST_ROWS = 10  # in a box and outside
 _LEAST_SHARE = 0.02  # of all rows
+_DIGITS = 308  # after the point, of the smallest numbers that are not subnormal
 _ROWS = 2**22  # of all labels at a time
 
 
@@ -124,7 +125,7 @@ def round_between(low: float, high: float) -> float:
     if low < 0.0 < high:
         return 0.0
     largest = math.floor(math.log10(max(abs(low), abs(high))))
-    for digits in range(-largest, 16 - largest):
+    for digits in range(-largest, min(16 - largest, _DIGITS)):
         number = float(round(math.ceil(low * 10.0**digits) / 10.0**digits, max(digits, 0)))
         if low <= number < high:
             return number
