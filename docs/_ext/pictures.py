@@ -59,8 +59,8 @@ DRAWN = {
     **dict.fromkeys(
         ["two_sample_test", "independence_test", "k_sample_test", "joint_independence_test"], NULL
     ),
-    **dict.fromkeys(["permutation_test", "TestResult"], NULL),
-    **dict.fromkeys(["two_sample_test_columns", "MultipleTestsResult", "PairwiseResult"], EACH),
+    **dict.fromkeys(["permutation_test", "TestResult", "GoodnessOfFitResult"], NULL),
+    **dict.fromkeys(["two_sample_test_columns", "MultipleTestsResult"], EACH),
     **dict.fromkeys(["power_study", "power.PowerStudyResult"], POWERS),
     **dict.fromkeys(["solve_sample_size", "power.SampleSizeResult"], SOLVED),
     **dict.fromkeys(["risk.risk_study", "risk.RiskStudyResult"], RISKS),

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_WIDE = 7.0  # inches
-_HIGH = 2.6  # inches of each part
+_WIDE = 5.0  # inches
+_HIGH = 2.05  # inches of each part
 _LEAST = 0.01  # evidence that is drawn
 _WINDOW = 50  # rows of a sliding median or share
 _MOST_TICKS = 200  # looks that are marked
