@@ -30,11 +30,11 @@ RESAMPLES = (
     99  # (B + 1) alpha is a whole number for both levels, so that these are attained exactly
 )
 LEVELS = (0.05, 0.01)
-CONFIDENCE = 0.999
+CONFIDENCE = 0.9999  # of each cell: more than a hundred are looked at
 
 
 def region(draws, alpha):
-    """Counts of p <= alpha in as many data sets that hold at least the 99.9 % between two equal tails."""
+    """Counts of p <= alpha in as many data sets that hold at least the 99.99 % between two equal tails."""
     probability = floor(alpha * (RESAMPLES + 1) + 1e-9) / (RESAMPLES + 1)
     tail = (1.0 - CONFIDENCE) / 2.0
     return binom.ppf(tail, draws, probability), binom.ppf(1.0 - tail, draws, probability)
@@ -204,5 +204,6 @@ def test_region_is_exact():
     for draws, alpha in ((300, 0.05), (4000, 0.01)):
         low, high = region(draws, alpha)
         below, above = binom.cdf(low - 1, draws, alpha), binom.sf(high, draws, alpha)
-        assert below <= 0.0005 < binom.cdf(low, draws, alpha)
-        assert above <= 0.0005 < binom.sf(high - 1, draws, alpha)
+        tail = (1.0 - CONFIDENCE) / 2.0
+        assert below <= tail < binom.cdf(low, draws, alpha)
+        assert above <= tail < binom.sf(high - 1, draws, alpha)

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from scipy.optimize import brentq
 from scipy.special import stdtr
-from scipy.stats import nct, norm, t
+from scipy.stats import binom, nct, norm, t
 from statsmodels.stats.proportion import proportion_confint
 
 from shrinktest import equivalence_test, solve_sample_size
@@ -108,16 +108,16 @@ def pooled_t(X, Y):
 
 
 @pytest.mark.slow
-def test_how_far_off_a_size_is_as_the_page_says():
-    crossing, design = (
-        brentq(lambda n: student(n) - 0.8, 10, 200),
-        MeanShift(dimension=1, shift=0.5),
-    )
+def test_sizes_are_close_and_their_intervals_cover():
+    """Of 120 searches all are within 0.03 of the power; 95% intervals hold the crossing."""
+    crossing = brentq(lambda n: student(n) - 0.8, 10, 200)
+    design = MeanShift(dimension=1, shift=0.5)
     answers = [
         solve_sample_size(design, estimator=pooled_t, rng=seed, workers=1) for seed in range(120)
     ]
     assert sum(abs(student(answer.n) - 0.8) <= 0.03 for answer in answers) == 120
-    assert sum(answer.low <= crossing <= answer.high for answer in answers) == 112
+    covered = sum(answer.low <= crossing <= answer.high for answer in answers)
+    assert covered >= binom(120, 0.95).ppf(0.001)
 
 
 def test_a_check_that_does_not_agree_is_added_and_the_new_answer_checked(monkeypatch):
