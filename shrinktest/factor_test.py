@@ -209,6 +209,10 @@ def read(
     _check_within(within, groups)
     parsed = Formula.read(formula)
     table = design_table(data)
+    if isinstance(response, Kernel) and isinstance(estimator, str) and estimator == "auto":
+        raise ValueError(
+            "estimator='auto' combines kernels of numbers, and response is a matrix; use 'kme'"
+        )
     values, called, kernel = _response(parsed, data, table, response, kernel)
     group, group_name = _labels(groups, "groups", table)
     block, block_name = _labels(blocks, "blocks", table)

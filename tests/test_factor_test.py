@@ -675,6 +675,7 @@ def test_summaries_name_what_matters():
         ({"formula": "arm + site", "groups": "patient", "blocks": "site"}, "determined by"),
         ({"response": Distances(np.zeros((3, 3)))}, "response has 3 rows"),
         ({"response": Distances(np.zeros((48, 48))), "kernel": "energy"}, "leave it out"),
+        ({"response": Distances(np.zeros((48, 48))), "estimator": "auto"}, "use 'kme'"),
         ({"formula": "region", "groups": "site"}, "no residual degrees of freedom"),
     ],
 )
