@@ -114,7 +114,7 @@ def for_causal_learn(
     registered = ref(test)
 
     class Registered(CIT_Base):
-        """What causal-learn makes of the data, its name and its options: the same test."""
+        """Return the same test from the data, name and options that causal-learn passes."""
 
         def __new__(cls, data: np.ndarray) -> Any:
             if not np.array_equal(data, points):

@@ -14,6 +14,7 @@ from shrinktest.estimators import KME, MeanEstimator
 from shrinktest.fitted import FittedStatistic
 from shrinktest.hypothesis import Hypothesis
 from shrinktest.permutations.base import Permutations
+from shrinktest.permutations.null import Statistic
 from shrinktest.permutations.serial_correlation import SerialCorrelation
 from shrinktest.plans import Plan
 from shrinktest.results.factor_result import TestedTerm
@@ -170,17 +171,8 @@ class NoEffect(Hypothesis):
             for stratum in self.plan.strata
         ]
         weights = [stratum.part.df for stratum in self.plan.strata]
-        return Prepared(
-            statistic=averaged(statistics, weights) if len(statistics) > 1 else statistics[0],
-            kernel=kernel,
-            notes=(gram.note,) if gram.note else (),
-            computation=Computation(
-                route=gram.route,
-                features=(gram.kernel,),
-                approximated=gram.note is not None,
-                threads=gram.route != "tiles",
-            ),
-        )
+        statistic = averaged(statistics, weights) if len(statistics) > 1 else statistics[0]
+        return prepared(statistic, kernel, gram)
 
     def concluded(
         self, result: Any, member: FittedStatistic, cache: KernelCache, rng: np.random.Generator
@@ -205,3 +197,18 @@ def _only_columns(variable: Variable, which: np.ndarray) -> Variable:
     units = tuple(np.array(scale, dtype=object)[which]) if isinstance(scale, tuple) else scale
     points = np.ascontiguousarray(variable.points[:, which])
     return replace(variable, points=points, scale=units, encoding=None, units_chosen=True)
+
+
+def prepared(statistic: Statistic, kernel: Any, gram: Any) -> Prepared:
+    """Return a statistic of a response whose features, of the kernel alone, are given."""
+    return Prepared(
+        statistic=statistic,
+        kernel=kernel,
+        notes=(gram.note,) if gram.note else (),
+        computation=Computation(
+            route=gram.route,
+            features=(gram.kernel,),
+            approximated=gram.note is not None,
+            threads=gram.route != "tiles",
+        ),
+    )

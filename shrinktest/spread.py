@@ -11,7 +11,7 @@ from shrinktest._check import counted
 from shrinktest.data.formula import basis
 from shrinktest.estimators import MeanEstimator
 from shrinktest.factor_design import Design, coded
-from shrinktest.factors import NoEffect, of_groups
+from shrinktest.factors import NoEffect, of_groups, prepared
 from shrinktest.fitted import FittedStatistic
 from shrinktest.notes import note
 from shrinktest.plans import Plan, orders_within
@@ -20,7 +20,7 @@ from shrinktest.statistics.features import Features
 from shrinktest.statistics.kernel_cache import KernelCache
 from shrinktest.statistics.projections import ROBUST, share
 from shrinktest.statistics.spread import SpreadStatistic
-from shrinktest.statistics.statistic import Computation, Form, Prepared
+from shrinktest.statistics.statistic import Form, Prepared
 
 _FEW_RESIDUALS = 10  # in a cell of the design
 
@@ -38,17 +38,8 @@ class EqualSpread(NoEffect):
         """Prepare the statistic of a resolved kernel."""
         features, gram = self.features(kernel, cache)
         units = of_groups(features, self.plan.groups)
-        return Prepared(
-            statistic=SpreadStatistic.of(units, self.plan.part, form is ROBUST).statistic(),
-            kernel=kernel,
-            notes=(gram.note,) if gram.note else (),
-            computation=Computation(
-                route=gram.route,
-                features=(gram.kernel,),
-                approximated=gram.note is not None,
-                threads=gram.route != "tiles",
-            ),
-        )
+        statistic = SpreadStatistic.of(units, self.plan.part, form is ROBUST).statistic()
+        return prepared(statistic, kernel, gram)
 
     def concluded(
         self, result: Any, member: FittedStatistic, cache: KernelCache, rng: np.random.Generator

@@ -100,7 +100,7 @@ class KeptRegressions(Regressions):
 
 @dataclass(frozen=True, eq=False)
 class Conditions:
-    """What tests given the same columns share."""
+    """Regressions and residuals that tests given the same columns share."""
 
     given: tuple[SearchColumn, ...]
     kernels: KernelCache

@@ -122,7 +122,7 @@ class Whitened(PooledKernel):
 
     @cached_property
     def _solved_pooled(self) -> Array:
-        """The same for the pooled sample, which is compared with other rows again and again."""
+        """Return L^-1 kc(Z, Z) of the pooled sample, which is compared again and again."""
         return self._solution(self._pooled)
 
     def _solution(self, X: Array) -> Array:
