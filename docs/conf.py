@@ -103,7 +103,7 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-html_sidebars = {"index": [], "changelog": [], "references": []}
+html_sidebars = {"index": [], "project": [], "references": []}
 
 
 def setup(app):

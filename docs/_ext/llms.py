@@ -33,20 +33,25 @@ def title_and_sentence(page: str) -> tuple[str, str]:
     return title, sentence[0].rstrip(":") if sentence else blocks[0]
 
 
-def pages(docs: Path, index: str) -> list[Path]:
-    """Pages in the table of contents of an index page, in its order."""
-    entries = re.search(r"(?s)```\{toctree\}\n(.*?)```", (docs / index).read_text("utf-8"))[
-        1
-    ].split("\n")
-    names = [entry.strip() for entry in entries if entry.strip() and not entry.startswith(":")]
-    return [path for name in names for path in sorted(docs.glob(f"{name}.md"))]
+def pages(docs: Path) -> list[tuple[str, list[Path]]]:
+    """The captions of the tables of contents of the user guide, each with its pages, in their order."""
+    text = (docs / "guide.md").read_text("utf-8")
+    tables = []
+    for entries in re.findall(r"(?s)```\{toctree\}\n(.*?)```", text):
+        caption = re.search(r"(?m)^:caption: (.+)$", entries)[1]
+        names = re.findall(r"(?m)^(\w+)\*?$", entries)
+        paths = [docs / f"{name}.md" for name in names]
+        tables.append((caption, [path for path in paths if path.exists()]))
+    return tables
 
 
 def contents(docs: Path) -> str:
     """The text of llms.txt."""
     readme = (docs.parent / "README.md").read_text("utf-8")
     purpose = plain(readme.split("<!-- first screen -->")[1].strip().split("\n\n")[0])
-    install = re.search(r"(?m)^pip install \S+", (docs / "start.md").read_text("utf-8"))[0]
+    install = re.search(r"(?m)^pip install \S+", (docs / "getting_started.md").read_text("utf-8"))[
+        0
+    ]
     decisions = re.findall(
         r"- ([^\n]+?): \[`([\w.]+)([^`]*)`\]", (docs / "choosing.md").read_text("utf-8")
     )
@@ -65,12 +70,20 @@ def contents(docs: Path) -> str:
         "",
         *calls,
     ]
-    for heading, index in (("Guide", "guide.md"), ("Background and studies", "background.md")):
-        lines += ["", f"## {heading}", ""]
-        for path in pages(docs, index):
+    for caption, paths in pages(docs):
+        lines += ["", f"## {caption}", ""]
+        for path in paths:
             title, sentence = title_and_sentence(path.read_text("utf-8"))
             lines.append(f"- [{title}]({path.stem}.html): {sentence}")
-    lines += ["", "## More", "", "- [API](api.html)", "- [Gallery](gallery/index.html)"]
+    lines += [
+        "",
+        "## More",
+        "",
+        "- [API](api.html)",
+        "- [Designs](api_designs.html)",
+        "- [Risk](api_risk.html)",
+        "- [Gallery](gallery/index.html)",
+    ]
     return "\n".join(lines) + "\n"
 
 

@@ -23,7 +23,7 @@ PAGES = (
         f"docs/{name}.md"
         for name in (
             *(
-                "start",
+                "getting_started",
                 "tables",
                 "compare",
                 "regions",

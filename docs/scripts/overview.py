@@ -43,13 +43,13 @@ class Item:
 
 
 RISK, FIGURES, THEORY = (
-    "[risk study](reproduced_risk.md#risk)",
-    "[figures](reproduced_risk.md#the-papers-figures)",
+    "[risk study](reproduction.md#risk)",
+    "[figures](reproduction.md#the-papers-figures)",
     "[theory](theory.md)",
 )
 DENSITIES, TAILS = (
-    "[densities](reproduced_densities.md#data-sets-of-the-papers)",
-    "[heavy tails](reproduced_densities.md#heavy-tails)",
+    "[densities](reproduction.md#data-sets-of-the-papers)",
+    "[heavy tails](reproduction.md#heavy-tails)",
 )
 
 ITEMS = (
@@ -82,7 +82,7 @@ ITEMS = (
             (REPRODUCES, "for shrinkage of the mean: a gain, mostly small"),
             (REFUTED, "E14 for S-COSE: it leaves every eigenvector as it is"),
         ),
-        "[kernel PCA](reproduced_machines.md#kernel-pca)",
+        "[kernel PCA](reproduction.md#kernel-pca)",
     ),
     Item(
         "[M14], [M13] Table 1",
@@ -113,7 +113,7 @@ ITEMS = (
                 "because the original data are not available; on other data the gains are not found again",
             ),
         ),
-        "[digits](reproduced_machines.md#digits), [groups](reproduced_machines.md#unusual-groups)",
+        "[digits](reproduction.md#digits), [groups](reproduction.md#unusual-groups)",
         "M14_table2_distributions",
     ),
     Item(
@@ -176,7 +176,7 @@ ITEMS = (
                 "for a slow amount under the Gaussian kernel, because a thousand points are too few to see it",
             ),
         ),
-        "[rates](reproduced_risk.md#rates-of-convergence)",
+        "[rates](reproduction.md#rates-of-convergence)",
     ),
     Item(
         "[X20] Fig. 1",
@@ -199,7 +199,7 @@ ITEMS = (
                 "because marginalized means are plain ones under a slightly wider kernel, not ahead of shrinkage",
             ),
         ),
-        "[mixtures](reproduced_tests.md#mixtures-of-gaussians)",
+        "[mixtures](reproduction.md#mixtures-of-gaussians)",
     ),
     Item(
         "[X20] Table 1",
@@ -229,7 +229,7 @@ ITEMS = (
         "[X20] Table 4",
         "power of HSIC on Eckerle4",
         ((REPRODUCES, "in three columns"), (REFUTED, "E30 in two")),
-        "[Eckerle4](reproduced_tests.md#eckerle4)",
+        "[Eckerle4](reproduction.md#eckerle4)",
         "X20_table4_hsic_power_eckerle",
     ),
 )

@@ -29,7 +29,7 @@ def values() -> dict[str, str]:
         f"when every coordinate was stretched by 1.3, but {pairs[1]} when one was shifted by 1, and {pairs[2]} when "
         "they became correlated.",
         "auto": f'`estimator="auto"`, which combines six kernels, had mean power {figures(wide["auto"].mean())} over '
-        f"[{len(wide)} settings](leaderboard.md#two-samples-and-independence) where the default had "
+        f"[{len(wide)} settings](power_compared.md#two-samples-and-independence) where the default had "
         f"{figures(wide['kme'].mean())} and the better of MMDAgg and MMD-FUSE "
         f"{figures(wide[['MMDAgg', 'MMD-FUSE']].max(axis=1).mean())}; against plain shifts it "
         f"gives up about {figures((shift['kme'] - shift['auto']).mean())}.",

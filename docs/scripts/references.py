@@ -16,7 +16,7 @@ from shrinktest import __version__
 
 PAGES = [*sorted(DOCS.glob("*.md")), *sorted(ROOT.glob("*.md"))]
 #: The pages that name tests.
-WITH_TESTS = ("comparison", "validity", "theory")
+WITH_TESTS = ("comparison", "validity", "theory", "errata")
 #: Made by the build of the site, which fails where these do not resolve.
 BUILT = ("gallery/", "api/")
 GALLERY = ROOT / "examples" / "gallery"
@@ -69,18 +69,18 @@ def tests_of_a_page(page: str) -> Iterator[str]:
 
 
 def errata() -> Iterator[str]:
-    """The page on theory numbers all errata, and has those that the code cites."""
+    """The page of errata numbers all of them, and has those that the code cites."""
     numbered = [
-        int(n) for n in re.findall(r"(?m)^### E(\d+) \([HML]\)\. ", text_of(DOCS / "theory.md"))
+        int(n) for n in re.findall(r"(?m)^## E(\d+) \([HML]\)\. ", text_of(DOCS / "errata.md"))
     ]
     if numbered != list(range(1, 32)):
-        yield f"theory.md numbers its errata {numbered}"
+        yield f"errata.md numbers its errata {numbered}"
     for folder in ("shrinktest", "tests", "examples/studies"):
         for path in (ROOT / folder).rglob("*.py"):
             cited = re.findall(r"\b(?:erratum|errata) ((?:E\d+(?:, | and )?)+)", text_of(path))
             for number in re.findall(r"\d+", " ".join(cited)):
                 if int(number) not in numbered:
-                    yield f"{path.relative_to(ROOT)} cites erratum E{number}, which theory.md has not"
+                    yield f"{path.relative_to(ROOT)} cites erratum E{number}, which errata.md has not"
 
 
 def code_that_is_not_run() -> Iterator[str]:

@@ -16,20 +16,25 @@ from _tables import paired
 #: Studies of applications: where they are, what tells their cells apart, what is compared, which sign is better.
 APPLICATIONS = {
     "density_nll": (
-        "[Data sets of the papers](reproduced_densities.md)",
+        "[Data sets of the papers](reproduction.md#data-sets-of-the-papers)",
         ["kernel", "data"],
         "nll",
         -1,
     ),
-    "t_density": ("[Heavy tails](reproduced_densities.md)", ["freedom", "n"], "nll", -1),
+    "t_density": (
+        "[Heavy tails](reproduction.md#data-sets-of-the-papers)",
+        ["freedom", "n"],
+        "nll",
+        -1,
+    ),
     "kpca_reconstruction": (
-        "[Kernel PCA](reproduced_machines.md)",
+        "[Kernel PCA](reproduction.md#kernel-pca)",
         ["kind", "data", "components"],
         "percent",
         -1,
     ),
-    "smm_digits": ("[Digits](reproduced_machines.md)", ["machine", "digits"], "errors", -1),
-    "group_anomaly": ("[Unusual groups](reproduced_machines.md)", ["machine", "odd"], "auc", 1),
+    "smm_digits": ("[Digits](reproduction.md#kernel-pca)", ["machine", "digits"], "errors", -1),
+    "group_anomaly": ("[Unusual groups](reproduction.md#kernel-pca)", ["machine", "odd"], "auc", 1),
 }
 
 COMPONENTS = (1, 5, 10, 20)

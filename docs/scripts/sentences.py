@@ -164,12 +164,12 @@ def large() -> Sentences:
     rank = bins[bins["bins"] == bins["bins"].max()].groupby("rank")["lost"].mean()
     coarse = bins[bins["bins"] == bins["bins"].min()]["lost_to_bins"].mean()
     yield (
-        "[The cost in power](shortcut_costs.md#bins-and-rank) comes mostly from the rank; bins cost little.",
+        "[The cost in power](#what-bins-and-rank-cost) comes mostly from the rank; bins cost little.",
         (rank.max() > 2.0 * coarse),
     )
     cores = set(tables_of("large_demo")[""]["workers"])
     yield (
-        "[two runs](shortcut_costs.md#time-and-memory-of-rows-on-disk) on one machine with two cores",
+        "[two runs](#time-and-memory-of-rows-on-disk) on one machine with two cores",
         cores == {2},
     )
 
@@ -249,7 +249,7 @@ def readme() -> Sentences:
     yield "for shrinktest and four other packages", len(others) == 4
 
 
-def background() -> Sentences:
+def guide() -> Sentences:
     exact = [tables_of(name)[""] for name in ("new_tests_levels", "kernel_levels")]
     valid = [
         bool(table[~table["test"].str.endswith(", relabelled freely")]["inside"].all())
@@ -304,5 +304,5 @@ SENTENCES = {
     "docs/theory.md": theory,
     "docs/validity.md": validity,
     "README.md": readme,
-    "docs/background.md": background,
+    "docs/guide.md": guide,
 }

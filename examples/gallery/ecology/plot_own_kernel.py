@@ -65,4 +65,4 @@ plt.show()
 # Thin lines are years, thick lines their means: one is above the other.
 #
 # **Next:** :doc:`objects that are not rows <../machine_learning/plot_strings_and_graphs>`, :doc:`kernels with
-# parameters </extending>`, :doc:`which kernel when </which>`.
+# parameters </extending>`, :doc:`which kernel when </estimators>`.

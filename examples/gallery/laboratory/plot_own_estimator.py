@@ -87,4 +87,4 @@ plt.show()
 # Bands are 95% intervals. Outlying wines get less weight, so a sample with more spread has a shorter mean.
 #
 # **Next:** :doc:`your own kernel <../ecology/plot_own_kernel>`, :doc:`parameters and compiled rules </extending>`,
-# :doc:`when each estimator helps </which>`.
+# :doc:`when each estimator helps </estimators>`.

@@ -52,5 +52,5 @@ plt.show()
 # %%
 # Among the dark wines many have few flavanoids and many have a lot. The strokes at the bottom are the wines.
 #
-# **Next:** :doc:`related without correlation <plot_without_correlation>`, :doc:`how to read a result </start>`,
-# :doc:`which kernel detects what </which>`.
+# **Next:** :doc:`related without correlation <plot_without_correlation>`, :doc:`how to read a result </getting_started>`,
+# :doc:`which kernel detects what </estimators>`.

@@ -75,4 +75,4 @@ plt.show()
 # The Ansari-Bradley test has far too many false positives: its formula does not allow for so many ties.
 #
 # **Next:** :doc:`sample size from a pilot <../clinical/plot_pilot>`, :doc:`tests by name and your own </power>`,
-# :doc:`power in many settings </leaderboard>`.
+# :doc:`power in many settings </power_compared>`.
