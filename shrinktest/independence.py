@@ -186,7 +186,7 @@ def independence_test(
     The test is exact if the rows of Y are exchangeable under the null hypothesis (within blocks, or
     as whole groups). With ``block_length`` it is exact for whole periodic series and approximate
     for other stationary ones (:doc:`/change`); with ``given`` it is exact for strata or a true
-    model of X given Z, and otherwise approximate (:doc:`/given`). :doc:`/which` lists the
+    model of X given Z, and otherwise approximate (:doc:`/given`). :doc:`/estimators` lists the
     statistics of "auto"; data in batches are tested as on :doc:`/large`.
 
     Examples
