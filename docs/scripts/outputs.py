@@ -24,6 +24,7 @@ PAGES = (
         for name in (
             *(
                 "getting_started",
+                "how_it_works",
                 "tables",
                 "compare",
                 "regions",
