@@ -33,7 +33,7 @@ def main() -> None:
             color=ORANGE,
             linestyle="--",
         )
-    above.set(ylabel="flow at Aswan, 10⁸ m³ a year", title="Did the Nile change, and when?")
+    above.set(ylabel="flow at Aswan, 10⁸ m³ per year", title="Annual flow of the Nile")
     above.spines[["top", "right"]].set_visible(False)
     result.plot(below)
     below.set(title="", xlabel="year")

@@ -71,13 +71,13 @@ def faults() -> list[str]:
 
 def draw() -> None:
     """Draw the figures of all studies."""
-    from _study import tables_of
+    from _study import figures, tables_of
 
     for path in pages():
         for source in sources(path.read_text(encoding="utf-8")):
             chart = getattr(importlib.import_module(source), "chart", None)
-            if chart is not None:
-                chart(tables_of(source)).savefig(DOCS / "figures" / f"{source}.png", dpi=130)
+            for name, figure in figures(source, tables_of(source) if chart else {}, chart).items():
+                figure.savefig(DOCS / "figures" / name, dpi=130)
 
 
 def main() -> None:

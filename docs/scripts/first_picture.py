@@ -23,7 +23,8 @@ def main() -> None:
     args = options(__doc__.splitlines()[0], trials=500, quick=10)
     from matplotlib.figure import Figure
 
-    from shrinktest.results.plots.studies import COLOURS, MARKERS
+    from shrinktest.results.plots.axes import BLUE, GREY
+    from shrinktest.results.plots.studies import MARKERS
 
     figure = Figure(figsize=(10, 3.4), layout="constrained")
     null, *panels = figure.subplots(1, 3, width_ratios=(1.25, 1, 1))
@@ -33,14 +34,14 @@ def main() -> None:
     null.set(
         title="Is a filter's transmittance independent of wavelength?",
         xlabel="HSIC of the plain average",
-        ylabel="shuffles of the 35 pairs",
+        ylabel="permutations of the 35 pairs",
     )
     null.locator_params(nbins=5)
     null.set_xlim(0.0, 2.2 * result.statistic)  # room for the legend
     handles, _ = null.get_legend_handles_labels()
     null.legend(
         handles,
-        ["if independent", "critical,\nlevel .05", f"observed,\np = {result.pvalue:g}"],
+        ["if independent", "critical,\n5% level", f"observed,\np = {result.pvalue:g}"],
         frameon=False,
         loc="upper right",
     )
@@ -58,7 +59,7 @@ def main() -> None:
             rng=0,
         )
         print(study.summary())
-        for label, colour, marker in zip(ESTIMATORS, COLOURS, MARKERS, strict=False):
+        for label, colour, marker in zip(ESTIMATORS, (GREY, BLUE), MARKERS, strict=False):
             curve = study.table[study.table["estimator"] == label]
             ax.plot(
                 curve["n"], curve["power"], color=colour, marker=marker, markersize=5, label=label
@@ -68,7 +69,7 @@ def main() -> None:
             )
         ax.set(title=title, xlabel="observations in each sample", ylim=(0, 1.02))
         ax.spines[["top", "right"]].set_visible(False)
-    panels[0].set_ylabel("power at level .05")
+    panels[0].set_ylabel("power at the 5% level")
     panels[1].legend(frameon=False, loc="upper left")
     for ax in figure.axes:
         ax.title.set_fontsize("medium")

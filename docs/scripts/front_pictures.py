@@ -73,7 +73,7 @@ def level_picture():
     level, trials = held()
     wrong = shortcuts()
     made, ax = figure(3.9)
-    ax.axvspan(*band(0.05, trials), color="#DDDDDD", label="exact level .05")
+    ax.axvspan(*band(0.05, trials), color="#DDDDDD", label="nominal level ± simulation error")
     spread = [0.5 * ((i * 0.618034) % 1.0 - 0.5) for i in range(len(level))]
     ax.plot(level, spread, "o", color=BLUE, markersize=3.5, alpha=0.7, label="shrinktest")
     ax.plot(wrong["valid"], range(1, len(wrong) + 1), "o", color=BLUE, markersize=6)
@@ -85,8 +85,8 @@ def level_picture():
         markersize=7,
         label="the shortcut",
     )
-    rows(ax, [f"all tests, {len(level)} settings", *wrong["name"]])
-    ax.set(xlabel="false positives at level 0.05", xlim=(0.0, 1.0))
+    rows(ax, [f"permutation tests, {len(level)} settings", *wrong["name"]])
+    ax.set(xlabel="false-positive rate at the 5% level", xlim=(0.0, 1.0))
     ax.legend(frameon=False, loc="lower right")
     return made
 
@@ -109,7 +109,7 @@ def power_picture():
             range(len(mean)), mean, color=[BLUE if own else "#C8C8C8" for own in ours], height=0.7
         )
         for place, value in enumerate(mean):
-            ax.text(value + 0.01, place, f"{value:.2f}".lstrip("0"), va="center", fontsize=9)
+            ax.text(value + 0.01, place, f"{value:.2f}", va="center", fontsize=9)
         rows(ax, [NAMES.get(label, label.replace(" (hyppo)", "")) for label in mean.index])
         ax.grid(visible=False)
         ax.set(title=f"{titles[test]}, {cells} settings", xlabel="mean power", xlim=(0.0, 0.85))
@@ -139,7 +139,7 @@ def against_rivals(ax, question: str) -> None:
 
 def logarithmic(ax, sizes: list[int], seconds: list[float]) -> None:
     """Logarithmic axes with plain numbers."""
-    ax.set(xscale="log", yscale="log", ylabel="seconds a test")
+    ax.set(xscale="log", yscale="log", ylabel="seconds per test")
     ax.minorticks_off()
     ax.set_xticks(sizes, [f"{n}" for n in sizes])
     ax.set_yticks(seconds, [f"{s:g}" for s in seconds])
@@ -149,7 +149,7 @@ def logarithmic(ax, sizes: list[int], seconds: list[float]) -> None:
 def speed_picture():
     made, ax = figure(3.6, width=6.0)
     against_rivals(ax, "two-sample")
-    ax.set_xlabel("observations in each sample; 999 permutations")
+    ax.set_xlabel("observations in each sample (2 columns, 999 permutations)")
     ax.legend(frameon=False, fontsize="small")
     return made
 

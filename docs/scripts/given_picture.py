@@ -18,6 +18,7 @@ def main() -> None:
 
     from shrinktest import independence_test
     from shrinktest.conditional.regressions import Regressions
+    from shrinktest.results.plots.axes import BLUE
 
     states = statecrime.load_pandas().data
     names, given = ["hs_grad", "murder"], ["poverty", "single"]
@@ -25,14 +26,16 @@ def main() -> None:
     left = [regression.residuals(states[[name]].to_numpy(), name).values[:, 0] for name in names]
     figure = Figure(figsize=(8.4, 3.6), layout="constrained")
     plain, rest = figure.subplots(1, 2)
-    plain.scatter(*(states[name] for name in names), s=18)
-    plain.set(xlabel="high school graduates, %", ylabel="murders per 100 000")
-    rest.scatter(*left, s=18)
-    rest.set(xlabel="graduates, less what is given", ylabel="murders, less what is given")
+    plain.scatter(*(states[name] for name in names), s=18, color=BLUE)
+    plain.set(xlabel="high school graduates, %", ylabel="murders per 100,000")
+    rest.scatter(*left, s=18, color=BLUE)
+    rest.set(xlabel="graduation rate, residual given Z", ylabel="murder rate, residual given Z")
+    for ax in (plain, rest):
+        ax.spines[["top", "right"]].set_visible(False)
     pair = [states[[name]] for name in names]
     for ax, arguments, what in (
         (plain, {}, "dependent"),
-        (rest, {"given": states[given]}, "given poverty and single parents"),
+        (rest, {"given": states[given]}, "given Z = poverty, single parents"),
     ):
         ax.set_title(f"{what}: p = {independence_test(*pair, rng=0, **arguments).pvalue:.3g}")
     if args.out is not None:

@@ -54,7 +54,7 @@ def levels(
     trials: int,
     alpha: float = 0.05,
     wrong: Sequence[str] = (),
-    xlabel: str = "share of true null hypotheses rejected at level .05",
+    xlabel: str = "Type I error rate at the 5% level",
 ) -> Figure:
     """Plot the rates of events with probability ``alpha``: a row for every group, a dot for every setting.
 
@@ -64,7 +64,7 @@ def levels(
     ax.axvspan(
         *band(alpha, trials),
         color="#DDDDDD",
-        label=f"exactly {alpha:g}, within the error of the count",
+        label="nominal level ± simulation error",
     )
     for place, (name, rates) in enumerate(groups.items()):
         spread = (

@@ -82,15 +82,27 @@ def save(
     tables = tables if isinstance(tables, dict) else {"": tables}
     for key, value in values(tables).items():
         print(f"{key}: {value}")
-    figure = chart(tables) if chart else None
+    drawn = figures(name, tables, chart)
     if args.out is None:
         return
     for folder in ("data", "figures"):
         (args.out / folder).mkdir(parents=True, exist_ok=True)
     for key, table in tables.items():
         table.to_csv(args.out / file(name, key), index=False, lineterminator="\n")
-    if figure is not None:
-        figure.savefig(args.out / "figures" / f"{name}.png", dpi=130)
+    for file_name, figure in drawn.items():
+        figure.savefig(args.out / "figures" / file_name, dpi=130)
+
+
+def figures(name: str, tables, chart: Callable | None) -> dict:
+    """Return the figures of a study by the names of their files.
+
+    ``chart(tables)`` returns a figure, or several by what follows the name of the study in that of the file.
+    """
+    if chart is None:
+        return {}
+    drawn = chart(tables)
+    parts = drawn if isinstance(drawn, dict) else {"": drawn}
+    return {f"{name}{part}.png": figure for part, figure in parts.items()}
 
 
 def write(args: argparse.Namespace, name: str, title: str, parts: list[str], tables) -> None:

@@ -362,7 +362,7 @@ def chart(tables):
     looks = {
         "kme": ("o", "#8C8C8C"),
         "best member": ("|", "#000000"),
-        "auto": ("s", "#D55E00"),
+        "auto": ("s", "#0072B2"),
     }
     for ax, table, title in zip(axes, (two, pairs), ("Two samples", "Independence"), strict=True):
         places = np.arange(len(table))[::-1]
@@ -382,7 +382,7 @@ def chart(tables):
             places, [f"{cell}{size}, n = {n}" for cell, size, n in cells], fontsize="small"
         )
         ax.set_xlim(0.0, 1.02)
-        ax.set_xlabel("power at level .05")
+        ax.set_xlabel("power at the 5% level")
         ax.set_title(title)
         ax.grid(axis="y", linewidth=0.4)
         ax.spines[["top", "right"]].set_visible(False)

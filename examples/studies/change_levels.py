@@ -323,7 +323,7 @@ def chart(tables):
     wrong = [
         name
         for name in groups
-        if name.endswith(("no blocks", "single rows", "unadjusted", "short"))
+        if name.endswith(("no blocks", "single rows", "circular shifts", "unadjusted", "short"))
     ]
     return level_chart(
         {name: some["level"] for name, some in groups.items()}, series["trials"].max(), wrong

@@ -137,7 +137,11 @@ def chart(tables):
     made, panels = figure(3.6, 2, 8.0, sharey=True)
     level = null_rates(tables[""])
     for ax, (measure, some) in zip(panels, level.groupby("measure", sort=False), strict=True):
-        ax.axhspan(*region(int(level["trials"].max())), color="#DDDDDD", label="an exact test")
+        ax.axhspan(
+            *region(int(level["trials"].max())),
+            color="#DDDDDD",
+            label="nominal level ± simulation error",
+        )
         for (cell, shape), rates in some.groupby(["cell", "sizes"], sort=False):
             about = {
                 "marker": "o" if shape != "n, n, 4n" else "^",

@@ -27,6 +27,7 @@ from shrinktest._parallel import usable_cores
 from shrinktest.conditional.regressions import candidate_bases, tuned_smoother
 from shrinktest.kernels import Precomputed
 from shrinktest.power.designs import Confounded
+from shrinktest.results.plots.axes import BLUE, GREY
 
 NAME = "given_levels"
 TITLE = "Levels and powers given Z"
@@ -551,12 +552,22 @@ def chart(tables):
                 np.full(len(levels), i),
                 "|",
                 markersize=12,
-                color="C0" if name in OURS else "C7",
+                color=BLUE if name in OURS else GREY,
             )
-        ax.axvline(ALPHA, color="C3", linewidth=1.0)
+        ax.axvline(ALPHA, color="black", linewidth=0.8, linestyle=":", label="nominal level")
         ax.set(title=title, xlim=(-0.02, 1.02))
+        ax.spines[["top", "right"]].set_visible(False)
     axes[0].set_yticks(range(len(names)), names)
     axes[0].invert_yaxis()
+    for label, color in (("shrinktest", BLUE), ("other packages", GREY)):
+        axes[1].plot([], [], "|", markersize=12, color=color, label=label)
+    drawn.legend(
+        *axes[1].get_legend_handles_labels(),
+        loc="outside upper center",
+        ncols=3,
+        frameon=False,
+        fontsize="small",
+    )
     return drawn
 
 

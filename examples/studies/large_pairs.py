@@ -190,7 +190,11 @@ def chart(tables):
         ],
     )
     left.set(xlabel=f"power at level {ALPHA:g}", xlim=(0.0, 1.0))
-    right.axvspan(*region(int(table["trials"].max())), color="#DDDDDD", label="an exact test")
+    right.axvspan(
+        *region(int(table["trials"].max())),
+        color="#DDDDDD",
+        label="nominal level ± simulation error",
+    )
     names = list(dict.fromkeys(table["estimator"]))
     right.plot(table["level"], [names.index(name) for name in table["estimator"]], "s", color=BLUE)
     rows(right, names)

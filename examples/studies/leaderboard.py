@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import time
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
+from _charts import figure, rows
 from _real import Groups, Pairs
 from _rivals import KNOWN, installed, missing
 from _study import markdown, run, span, store
@@ -19,6 +20,10 @@ from which_estimator import TWO_SAMPLE_CELLS
 from shrinktest import Whitened, independence_test, power_study, two_sample_test
 from shrinktest._parallel import usable_cores
 from shrinktest.power import designs as d
+from shrinktest.results.plots.axes import BLUE, GREY
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 NAME = "leaderboard"
 ALPHA = 0.05
@@ -484,60 +489,63 @@ def values(tables) -> dict:
 
 
 LOOKS = {
-    "kme": ("o", "#9A9A9A"),
+    "kme": ("o", GREY),
     "energy": ("v", "#56B4E9"),
     "distance covariance (dcor)": ("v", "#56B4E9"),
     "Hsic (hyppo)": ("^", "#CC79A7"),
     "MGC (hyppo)": ("P", "#F0B400"),
-    "HSICAgg": ("D", "#0072B2"),
-    "MMDAgg": ("D", "#0072B2"),
+    "HSICAgg": ("D", "#000000"),
+    "MMDAgg": ("D", "#000000"),
     "MMD-FUSE": ("X", "#009E73"),
-    "auto": ("s", "#D55E00"),
+    "auto": ("s", BLUE),
 }
 
 
 def chart(tables):
-    """Power of the tests in every cell."""
-    rates = tables[""]
-    from matplotlib.figure import Figure
+    """Draw the power of the tests in every setting, a figure for two samples and one for independence."""
+    return {
+        "": powers_chart(tables[""], "two-sample"),
+        "_independence": powers_chart(tables[""], "independence"),
+    }
 
-    figure = Figure(figsize=(8.0, 21.0), layout="constrained")
-    axes = figure.subplots(2, 1)
-    for ax, test, title in zip(axes, OURS, ("Two samples", "Independence"), strict=True):
-        powers = wide(rates[(rates["test"] == test) & ~rates["null"]])
-        places, names, last = [], [], None
-        for group, cell, columns, sizes in powers.index:
-            places.append((places[-1] if places else 0) - (1.0 if group == last else 2.0))
-            names.append(
-                f"{cell}, d = {columns}, {sizes}"
-                if test == "two-sample"
-                else f"{cell}, n = {sizes}"
-            )
-            if group != last:
-                ax.text(0.0, places[-1] + 0.75, group, fontsize=9.5, fontweight="bold")
-            last = group
-        for label, (marker, colour) in LOOKS.items():
-            if label in powers:
-                ax.plot(
-                    powers[label],
-                    places,
-                    marker,
-                    color=colour,
-                    label=label,
-                    markersize=5.5,
-                    alpha=0.9,
-                )
-        ax.set_yticks(places, names, fontsize=9)
-        ax.set(
-            title=title,
-            xlabel="power at level .05",
-            xlim=(-0.02, 1.02),
-            ylim=(places[-1] - 1.0, 0.0),
+
+def powers_chart(rates: pd.DataFrame, test: str) -> Figure:
+    """Draw a row for every setting, sorted by the lead of auto over the best other test, and a dot for every test."""
+    powers = wide(rates[(rates["test"] == test) & ~rates["null"]])
+    drawn = [label for label in LOOKS if label in powers]
+    others = [label for label in drawn if label not in ("auto", "kme")]
+    lead = powers["auto"] - powers[others].max(axis=1)
+    powers = powers.loc[lead.sort_values(ascending=False, kind="stable").index]
+    made, ax = figure(1.2 + 0.25 * len(powers), width=8.0)
+    for label in drawn:
+        marker, color = LOOKS[label]
+        ax.plot(
+            powers[label],
+            range(len(powers)),
+            marker,
+            color=color,
+            label=label,
+            markersize=5.5,
+            alpha=0.9,
         )
-        ax.grid(linewidth=0.3)
-        ax.spines[["top", "right"]].set_visible(False)
-        ax.legend(loc="upper center", bbox_to_anchor=(0.3, -0.05), ncols=3, frameon=False)
-    return figure
+    names = [
+        f"{cell}, d = {columns}, {sizes}" if test == "two-sample" else f"{cell}, n = {sizes}"
+        for _, cell, columns, sizes in powers.index
+    ]
+    rows(ax, names)
+    behind = int((lead >= 0.0).sum())
+    ax.axhline(behind - 0.5, color=GREY, linewidth=0.8, linestyle=":")
+    ax.text(1.04, behind - 0.6, "auto ahead", va="bottom", fontsize="small")
+    ax.text(1.04, behind - 0.4, "another\ntest ahead", va="top", fontsize="small")
+    ax.set(xlabel="power at the 5% level", xlim=(-0.02, 1.02))
+    made.legend(
+        *ax.get_legend_handles_labels(),
+        loc="outside upper center",
+        ncols=4,
+        frameon=False,
+        fontsize="small",
+    )
+    return made
 
 
 def measured(args):

@@ -311,7 +311,7 @@ def chart(tables):
     exact = table[table["kind"] == "exact"]
     made, ax = figure(0.9 + 0.3 * exact["data"].nunique())
     low, high = exact["region_low"].min(), exact["region_high"].max()
-    ax.axvspan(low, high, color="#DDDDDD", label="an exact test")
+    ax.axvspan(low, high, color="#DDDDDD", label="nominal level ± simulation error")
     names = list(dict.fromkeys(exact["data"]))
     looks = {"restricted": ("o", BLUE), "unrestricted": ("D", ORANGE)}
     for kind, (marker, colour) in looks.items():

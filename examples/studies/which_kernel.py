@@ -10,6 +10,11 @@ from scipy.stats import binom
 
 from shrinktest import SecondOrder, Whitened, power_study
 from shrinktest.power import designs as d
+from shrinktest.results.plots.axes import GREY
+from shrinktest.results.plots.studies import COLOURS
+
+#: Colors of the kernels; the first is the default.
+COLORS = (GREY, *COLOURS)
 
 NAME = "which_kernel"
 
@@ -156,17 +161,26 @@ def chart(tables):
     for ax, (kind, title, compared) in zip(axes, kinds, strict=True):
         chosen = rates[(rates["test"] == kind) & ~rates["level"]]
         names = list(dict.fromkeys(zip(chosen["cell"], chosen["d"], strict=True)))
-        for label, marker in zip(compared, "os^vDPX", strict=False):
+        for label, marker, color in zip(compared, "os^vDPX", COLORS, strict=False):
             power = (
                 chosen[chosen["estimator"] == label].set_index(["cell", "d"])["power"].loc[names]
             )
-            ax.plot(power, -np.arange(len(names)), marker, label=label, alpha=0.8, markersize=7)
+            ax.plot(
+                power,
+                -np.arange(len(names)),
+                marker,
+                color=color,
+                label=label,
+                alpha=0.8,
+                markersize=7,
+            )
         ax.set_yticks(
             -np.arange(len(names)),
             [f"{cell}, d = {d}" if kind == "two-sample" else cell for cell, d in names],
         )
-        ax.set(title=title, xlabel="power", xlim=(-0.02, 1.02))
-        ax.grid(axis="x", alpha=0.3)
+        ax.set(title=title, xlabel="power at the 5% level", xlim=(-0.02, 1.02))
+        ax.grid(axis="y", linewidth=0.4, color="#DDDDDD")
+        ax.spines[["top", "right"]].set_visible(False)
     figure.legend(
         *axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False
     )

@@ -48,7 +48,7 @@ def plot_change(result: Any, ax: Axes | None = None) -> Axes:
     times = shown_times(result.times)
     first = "first row of the interval" if epidemic else "first row after the cut"
     at = _row_axis(ax, result.times, len(result.curve) - 1, first)
-    _draw_curve(ax, at, result.curve, label="distance, standardised")
+    _draw_curve(ax, at, result.curve, label="distance, standardized")
     critical = np.nan if combined else result.critical_value()
     if np.isfinite(critical):
         ax.axhline(
