@@ -25,6 +25,7 @@ PAGES = (
             *(
                 "getting_started",
                 "how_it_works",
+                "questions",
                 "tables",
                 "compare",
                 "regions",
