@@ -38,10 +38,10 @@ from shrinktest.statistics.statistic import Form, Prepared
 
 _LEAST = 1e-150  # of kernel values that are squared
 _FEWEST = 2  # rows within which there is a pair
-_SHIFTED = "block_length='whole' moves the series in one piece (block_length='auto' has one)."
+_SHIFTED = "block_length='whole' shifts the whole series (block_length='auto' gives an interval)."
 _OWN = "permutations of your own may not do that."
 _FURTHER = (
-    "A further change in the same series looks the same, and stretches can hide it: change_points "
+    "A further change looks the same, and permuted blocks can hide it: change_points "
     "looks for several"
 )
 

@@ -227,9 +227,9 @@ def effect_of_dependence(
 
 def _few(units: int, where: str) -> list[Note]:
     """Return a note on few units."""
-    what = f"coverage of intervals was measured from {MEASURED} on, and may be smaller here"
+    what = f"coverage of intervals was measured only from {MEASURED} on, and may be lower here"
     if units < FEWEST:
-        what = f"there is no interval from fewer than {FEWEST}"
+        what = f"no interval is computed from fewer than {FEWEST}"
     return [note("interval-few", where=where, units=units, what=what)] if units < MEASURED else []
 
 
@@ -246,9 +246,9 @@ def variance_notes(estimate: Estimate) -> tuple[Note, ...]:
     """Return a note on the dependence of variables that hardly vary."""
     if estimate.units < FEWEST or not math.isnan(estimate.jackknife):
         return ()
-    problem = "without one of its rows or groups it has no variance left, so there is no interval"
+    problem = "without one of its rows or groups it has no variance, so no interval can be computed"
     if math.isnan(estimate.value):
-        problem = "no two of its rows differ from the others, so the dependence was not estimated"
+        problem = "all but one of its rows are equal, so the dependence cannot be estimated"
     return (note("hardly-varies", problem=problem),)
 
 

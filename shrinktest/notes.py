@@ -37,31 +37,29 @@ TEXTS = {
     "constant-columns": "{which} not tested: {they} the same value in every row.",
     "missing-left-out": "Left out for missing values: {rows}{where}.",
     "missing-left-out-of-all": (
-        "Rows that miss a value in any column are left out of all columns ({rows}). If what is "
-        "missing depends on the values, use nan_policy='indicator' or test {than} by itself."
+        "Rows with a missing value in any column are left out of all columns ({rows}). If whether "
+        "a value is missing depends on the value, use nan_policy='indicator' or test {than} by "
+        "itself."
     ),
-    "missing-is-information": "{name}: that a value is missing counts as information in {columns}.",
+    "missing-is-information": (
+        "{name}: missing values in {columns} are compared as well (nan_policy='indicator')."
+    ),
     "complete-pairs": (
-        "Only complete pairs are compared by their values, and missing values separately: "
-        "{columns}."
+        "Values are compared in complete pairs only, and missing values separately: {columns}."
     ),
-    "rows-left": (
-        "Places count the rows that are left, from 0: those that were left out are not among them "
-        "({way})."
-    ),
+    "rows-left": ("Locations count only the rows that were kept, starting from 0 ({way})."),
     # units and bandwidths
     "units-sd": (
-        "Numbers are compared in units of their standard deviation in all rows (scale='sd', the "
-        "default for tables; scale=None takes them as they are)."
+        "Numeric columns are standardized by their pooled standard deviation (scale='sd', the "
+        "default for tables; scale=None turns this off)."
     ),
     "units-of-reference": (
-        "Numbers are compared in units of their standard deviation in the reference sample "
-        "(scale='sd', the default for tables; scale=None takes them as they are)."
+        "Numeric columns are standardized by the standard deviation of the reference sample "
+        "(scale='sd', the default for tables; scale=None turns this off)."
     ),
     "units-apart": (
-        "{name}: {columns} nearly all of the distances, because of {their} units; differences in "
-        "{others} can hardly be seen. scale='sd' compares all columns in units of their standard "
-        "deviation."
+        "{name}: {columns} nearly all of each distance because of {their} measurement units, so "
+        "differences in {others} are barely visible. Use scale='sd'."
     ),
     "bandwidth": "{name}: the bandwidth {width} is so {problem} one, or bandwidth='median'.",
     # columns and rows that look like something else
@@ -72,8 +70,8 @@ TEXTS = {
     "tells-samples-apart": "Column {column!r} alone tells {names} apart, because {reason} "
     "(column_types={{{column!r}: 'drop'}} leaves it out).",
     "hardly-overlaps": (
-        "Column {column!r} is left out of the overall test: its values in {names} hardly overlap "
-        "(column_types={{{column!r}: {kind!r}}} keeps it)."
+        "Column {column!r} is left out of the overall test because its values in {names} barely "
+        "overlap (column_types={{{column!r}: {kind!r}}} keeps it)."
     ),
     "repeated-units": (
         "{values} of column {column!r} {are} in {names}. If rows with the same value belong "
@@ -81,16 +79,17 @@ TEXTS = {
     ),
     "same-values": "{first} and {second} have the same values in every row.",
     "shared-rows": (
-        "{rows} rows are in both samples, and no row is in one of them twice. Rows in both make "
-        "the samples look alike: leave them out of one, or give pairs with paired=True."
+        "{rows} rows are in both samples, and none of them is repeated within a sample. Shared "
+        "rows make the samples look more similar than they are: remove them from one sample, or "
+        "pass pairs with paired=True."
     ),
     "same-rows": (
-        "{first} and {second} hold the same rows; give data that were observed separately."
+        "{first} and {second} contain the same rows; pass data that were observed separately."
     ),
     "repeated-rows": (
-        "{share} of the rows of {name} occur more than once, although values look continuous. "
-        "Copies are not independent, so the p-value may be too small: give each row once, or put "
-        "copies into one group (groups=)."
+        "{share} of the rows of {name} occur more than once, although the values look continuous. "
+        "Copies are not independent, so the p-value may be too small: remove the copies, or put "
+        "them into one group (groups=)."
     ),
     "unit-columns": (
         "Values of {which} repeat within each of {names} but never occur in two of them. If rows "
@@ -103,17 +102,21 @@ TEXTS = {
         "({plain})."
     ),
     "tuned-apart": (
-        "Samples that are tuned apart carry unequal noise, so the statistic is not zero under "
-        "equal distributions. The p-value stays exact, but prefer tuning='pooled' or 'joint'."
+        "Samples whose estimators are tuned separately have unequal noise, so the statistic is not "
+        "centered at zero under equal distributions. The test remains exact, but tuning='pooled' "
+        "or 'joint' is preferable."
     ),
     "unequal-sizes": (
-        "With unequal sizes {what} favors one direction of a change of scale; {remedy} does not."
+        "With unequal sample sizes, {what} has more power if the larger spread is in one "
+        "particular sample; {remedy} does not."
     ),
-    "approximation": "The statistic uses {what}; its permutation test has exact level.",
+    "approximation": (
+        "The statistic is computed from {what}; its permutation test is still exact."
+    ),
     "differences-alone": (
-        "Mean differences within pairs alone would reject (p = {pvalue:.2g}). That is another "
-        "test, not to be reported in place of this one; estimator='auto' includes differences "
-        "within pairs."
+        "A test of within-pair mean differences alone would reject (p = {pvalue:.2g}). Do not "
+        "report it instead of this one, because it was not planned; estimator='auto' includes "
+        "such differences."
     ),
     # designs with several factors
     "few-values": (
@@ -133,126 +136,125 @@ TEXTS = {
         "a precomputed matrix cannot be aligned."
     ),
     "negative-share": (
-        "The distances fit no Euclidean space, so shares may be negative or exceed 1; square "
-        "roots of the distances often fit one."
+        "The distances cannot be embedded in a Euclidean space, so proportions of variance may be "
+        "negative or exceed 1; their square roots often can."
     ),
     # rows in order of time
     "serial-correlation": (
-        "Successive rows of {names} are correlated ({values}), in stretches of about {length}. If "
-        "they are in order of time, {wrong}: {remedy}."
+        "Successive rows of {names} are correlated ({values}) over about {length}. If rows are in "
+        "time order, {wrong}: {remedy}."
     ),
     "short-series": (
-        "{what} short for how slowly rows of {name} change, so the p-value may be too small: "
-        "observe longer, or test differences of successive rows."
+        "{what} too short for the autocorrelation of {name}, so the p-value may be too small: "
+        "collect a longer series, or test differences between successive rows."
     ),
     "single-lag": (
         "This is lag {lag} alone; lags=range({low}, {high}) tests all lags up to {longest}."
     ),
     "ends-meet": (
-        "At a lag of {longest} the last {rows} of one series {meet} the first of the other, "
-        "because shifts are circular."
+        "Shifts are circular, so at a lag of {longest} the last {rows} of one series {meet} the "
+        "first of the other."
     ),
     # monitors
     "reference-changes": (
-        "The reference itself changes in its order, near its row {row} (p = {pvalue:.2g}): take a "
-        "stretch that is alike throughout, or monitor one row per unit of time."
+        "The reference itself changes, near its row {row} (p = {pvalue:.2g}): use a homogeneous "
+        "segment as reference, or monitor one row per unit of time."
     ),
     "batch-trends": (
-        "Ranks of {columns} go up or down within a batch. If its rows are sorted by a key and not "
-        "in order of time, pass ordered=False."
+        "Values of {columns} increase or decrease within a batch. If the rows of a batch are "
+        "sorted by a key instead of by time, pass ordered=False."
     ),
     # p-values
     "too-few-permutations": "{problem}.",
     "rounding": (
-        "Rounding errors are not small compared with the null distribution: the p-value is too "
-        "large. Center the columns, or use scale='rank', a smaller bandwidth, or estimator='kme'."
+        "The statistic is lost in rounding error, which makes the p-value too large. Center the "
+        "columns, or use scale='rank', a smaller bandwidth, or estimator='kme'."
     ),
     "constant-statistic": (
-        "Every permutation gives the same statistic up to rounding, so p = 1. If rows differ "
-        "within blocks or pairs, center the columns, or use scale='rank' or another bandwidth."
+        "Every permutation gives the same statistic, so p = 1. If rows differ within blocks or "
+        "pairs, center the columns, or use scale='rank' or another bandwidth."
     ),
     "shrunk-to-zero": (
-        "The estimate was shrunk to zero, so p = 1, which says that nothing was found and not how "
-        "likely the data are. Use estimator='kme' to avoid shrinkage."
+        "The estimate was shrunk to zero, so p = 1. This says nothing about how likely the data "
+        "are. Use estimator='kme' to avoid shrinkage."
     ),
     # data in batches
     "bins": (
-        "{bins} bins of {rows} each, chosen at random, were permuted in place of rows: the level "
-        "is exact, and estimators are fitted to the means of bins{left}."
+        "{bins} randomly formed bins of {rows} were permuted instead of single rows. The test "
+        "remains exact, and estimators are fitted to bin means{left}."
     ),
     "bins-cost": (
-        "100 random features cost about 7 points of power in samples of 500 rows, 400 features "
-        "about 2, and 400 bins next to nothing (see the page 'What bins and rank cost in power')."
+        "100 random features cost about 7 percentage points of power with 500 rows per sample, "
+        "and 400 features about 2; bins cost very little (page 'Large samples and clusters')."
     ),
     "blocks-of-pairs": (
-        "Y changed places within {length} successive pairs, in {blocks} blocks and {groups} "
-        "groups{left}. The level is exact if successive pairs are exchangeable: not in time "
-        "series. Shuffle sorted rows first."
+        "Y was permuted within blocks of {length} successive pairs: {blocks} blocks in {groups} "
+        "groups{left}. The test is exact if successive pairs are exchangeable, which does not hold "
+        "for time series. Shuffle sorted rows first."
     ),
-    "random-sample": "{what} comes from a random sample of {rows} rows.",
+    "random-sample": ("{what} computed from a random sample of {rows} rows."),
     "no-separability": (
-        "Separability needs rows, which were not kept: only the distance was estimated, from bins."
+        "Only the distance was estimated, from bins: separability requires the rows, which were "
+        "not kept."
     ),
     # change points
     "no-rejection": (
-        "The test does not reject: the place is where a change would be if there were one, and "
-        "its interval says nothing about whether there is."
+        "The test does not reject. The location and its interval describe the best candidate and "
+        "are not evidence of a change."
     ),
     "interval-ends": (
-        "The interval for each end of the change takes the other end as fixed; it misses weak "
-        "changes more often than its confidence says (90 % for 95 % were measured)."
+        "The interval for each end of the change treats the other end as known, and covers weak "
+        "changes less often than stated (measured: 90% for a nominal 95%)."
     ),
     "interval-chosen": (
-        "The interval is wider than for a single statistic, because the data chose the statistic. "
-        "By how much it must be wider was measured, and is not known exactly."
+        "The interval is wider than for a single statistic, because the statistic was selected by "
+        "the data. The width was calibrated by simulation and is not exact."
     ),
     "no-interval": (
-        "There is no interval for the place, which needs rows that change places on both sides of "
-        "it: {why}"
+        "No interval could be computed, because no rows can be exchanged on one side of the "
+        "change: {why}"
     ),
     "later-changes": (
-        "The adjusted p-value of the first change found is exact. The others treat the rows of a "
-        "stretch as exchangeable although the data chose its ends."
+        "The adjusted p-value of the first change is exact. The p-values of later changes treat "
+        "the rows of a segment as exchangeable, although the data determined where it ends."
     ),
     # conditional tests
-    "strata-left-out": "{rows} left out: no row to exchange with has the same {argument}.",
-    "strata-means": "Kernels compare values less their means within strata{exception}.",
-    "residuals": "Kernels compare residuals of the samples after a regression on covariates.",
+    "strata-left-out": ("{rows} left out: no other row has the same {argument}."),
+    "strata-means": ("Kernels are applied to values after subtracting stratum means{exception}."),
+    "residuals": ("Kernels are applied to the residuals of a regression on the covariates."),
     "four-statistics": (
-        "Four statistics share the level: of products of residuals (means, 80 %), of these times "
-        "Z (turning, 6 %), of residuals and squares (squares, 8 %), of kernel features (shapes, 6 "
-        "%).{decided}"
+        "Four statistics are combined: products of residuals (means, 80% of the level), the same "
+        "times Z (turning, 6%), residuals and squares (squares, 8%), and kernel features (shapes, "
+        "6%).{decided}"
     ),
     "regressions": (
-        "The regressions {problem}. Do not trust a small p-value: use more rows, a better "
-        "regressor=, strata or x_given_z=."
+        "The regressions {problem}, so a small p-value is not evidence of dependence: collect "
+        "more rows, or use a better regressor=, strata or x_given_z=."
     ),
     # effects, equivalence and relative similarity
     "effect-of-member": (
-        "{what} computed for the member with the largest weight, which no data choose: {kernel}."
+        "{what} computed for the component with the largest predefined weight: {kernel}."
     ),
     "witness-of-member": (
-        "The function and its band belong to the member that decided, {member}. The data chose "
-        "it, which the band does not allow for; the p-value of the test does."
+        "The witness function and its band belong to {member}, the component with the smallest "
+        "p-value. The band does not account for that choice; the p-value does."
     ),
     "effect-of-pair": (
-        "Each interval is for its pair alone: the largest of several differences looks larger "
-        "than it is."
+        "Each interval describes its own pair only: the largest of several differences tends to "
+        "be overestimated."
     ),
     "parametric-bootstrap": (
-        "Parameters were fitted to the same rows (fit=): the p-value is of a parametric bootstrap, "
-        "and approximate."
+        "Parameters were estimated from the same rows (fit=), so the p-value is that of a "
+        "parametric bootstrap and is approximate."
     ),
-    "effect-without-design": (
-        "Intervals of effects do not take {design} into account; the p-values do."
-    ),
+    "effect-without-design": ("Intervals of effects do not account for {design}; p-values do."),
     "effect-in-time": (
-        "The rows follow each other in time: there is no interval, because it would be too short."
+        "No interval is given for rows in time order, because it would be too short."
     ),
     "effect-in-blocks": (
-        "Rows are compared within blocks, with the same shares of blocks in both samples. Blocks "
-        "with fewer than two rows of a sample are left out of the distance (pairs: paired=True). "
-        "Intervals may include no difference although the test rejects."
+        "Rows are compared within blocks, and both samples are weighted to the same proportions of "
+        "blocks. Blocks with fewer than two rows of a sample are left out of the distance (for "
+        "pairs, use paired=True). Intervals may include no difference although the test rejects."
     ),
     "effect-across-blocks": (
         "Effects of columns compare all rows, so differences between blocks are part of them and "
@@ -260,68 +262,69 @@ TEXTS = {
         "p-values compare rows within blocks."
     ),
     "dependence-of-blocks": (
-        "Differences between blocks are part of the dependence, which the test does not count."
+        "The dependence includes differences between blocks, which the test does not count."
     ),
     "dependence-few-groups": (
-        "The dependence is estimated from pairs of {groups} different groups; with fewer there is "
-        "none."
+        "The dependence is estimated from pairs of {groups} different groups; with fewer groups "
+        "it cannot be estimated."
     ),
     "interval-few": "{where} {units} independent observations: {what}.",
     "interval-cut": (
-        "Intervals are cut at 0, the least that the quantity can be; an estimate may be below 0, "
-        "outside its interval."
+        "Interval limits below 0, the smallest possible value, are set to 0; an unbiased estimate "
+        "may be below 0 and thus outside its interval."
     ),
     "no-area-interval": (
-        "There is no interval of the AUC: the fitted witness functions do not tell rows from each "
-        "other, for example because of shrinkage."
+        "No interval is given for the AUC, because the fitted witness functions are constant, for "
+        "example after heavy shrinkage."
     ),
     "long-area-interval": (
-        "With fewer than {units} independent observations in a sample the interval of the AUC "
-        "tends to be too long (it covers in 94 to 99 % of data sets for 95 %)."
+        "With fewer than {units} independent observations per sample, the interval of the AUC is "
+        "conservative (measured coverage 94% to 99% for a nominal 95%)."
     ),
-    "hardly-varies": "A variable hardly varies: {problem}.",
+    "hardly-varies": ("A variable is nearly constant: {problem}."),
     "rare-rows": (
-        "Few {units} differ from the most common {row} ({counts}). Upper limits are then too "
-        "small more often than they say: take more {units}."
+        "Few {units} differ from the most common {row} ({counts}), so upper limits are too small "
+        "more often than stated: collect more {units}."
     ),
     "asymptotic": (
         "The p-value and the {interval} are asymptotic, and hold for this kernel with this "
         "bandwidth."
     ),
-    "no-variance": (
-        "There is no variance to compute a standard error from, so p = 1: nothing was shown."
-    ),
+    "no-variance": ("The variance cannot be estimated, so p = 1: equivalence is not shown."),
     "fitted-witness": (
-        "The statement is about witness functions fitted to so many rows; the best one may tell X "
-        "and Y apart better."
+        "The result applies to witness functions fitted to samples of this size; the best possible "
+        "function may separate X and Y better."
     ),
-    "share-of-variance": "The distance is the share of the variance that lies between the samples.",
+    "share-of-variance": (
+        "The distance is the proportion of the total variance that lies between the samples."
+    ),
     "margin-by-change": (
-        "The margin {margin} is the effect of {change} on the pooled rows; it is taken as given."
+        "The margin {margin} is the effect of {change} on the pooled rows; its uncertainty is not "
+        "taken into account."
     ),
     "missing-in-both": (
-        "Column {column!r} is missing in {shares}: rows without a value count as equal."
+        "Column {column!r} is missing in {shares}: two rows without a value count as equal."
     ),
     "few-units": "{where} only {count} {units}; {what} was measured from {least} on.",
     "uneven-candidates": (
-        "{first} and {second} have very different sizes: the level of one-sided tests may be "
-        "exceeded somewhat; the two-sided test holds its level."
+        "{first} and {second} have very different sizes, so one-sided tests may reject somewhat "
+        "too often; the two-sided test does not."
     ),
     "interval-groups": "The interval is a jackknife over {groups} groups of pairs.",
     "regions-chosen": (
-        "The data chose these regions among all boxes: adjusted p-values allow for that; shares "
-        "and intervals do not, and tend to be too far apart."
+        "These regions were selected from all boxes. Adjusted p-values account for the selection; "
+        "proportions and intervals do not, so differences tend to be overestimated."
     ),
     "regions-across-blocks": (
-        "Shares and intervals of regions count all rows, whatever their block; p-values compare "
-        "rows within blocks."
+        "Proportions and intervals of regions use all rows, whereas p-values compare rows within "
+        "blocks."
     ),
     "regions-by-column": (
         "With {columns} columns, or so many rows, only regions of single columns were compared."
     ),
     "undecided": (
-        "Without permutations the statistics cannot be compared, so the witness function and the "
-        "place of a change describe the first."
+        "Without permutations, the statistics cannot be compared, so the witness function and the "
+        "location of a change are those of the first statistic."
     ),
 }
 

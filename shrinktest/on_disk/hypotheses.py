@@ -170,7 +170,7 @@ class OnDiskHypothesis(Hypothesis):
             each.route != "factor" or isinstance(each.kernel, PooledKernel | Rescaled)
             for each in features
         )
-        sample = [note("random-sample", what="What the kernel takes from the data", rows=drawn)]
+        sample = [note("random-sample", what="Bandwidths and landmarks were", rows=drawn)]
         texts = [text for each in features for text in each.notes]
         return (*dict.fromkeys(texts), how, *(sample if taken and drawn < size else ()))
 

@@ -135,7 +135,7 @@ def test_of_a_variable_without_variance_there_is_none():
             assert np.isnan(effect.dependence_interval).all() and np.isnan(effect.dependence) == (
                 ones == 1
             )
-            assert "A variable hardly varies" in effect.notes[0]
+            assert "A variable is nearly constant" in effect.notes[0]
 
 
 def test_under_independence_its_variance_is_that_of_second_order():

@@ -94,13 +94,13 @@ def test_places_among_rows_that_are_left():
     x = np.r_[np.full(10, np.nan), VALUE + 5.0 * (ROWS >= 30)]
     result = change_point_test(x, nan_policy="omit", **MORE)
     assert result.location == 30 and any(
-        "Places count the rows that are left" in note for note in result.notes
+        "Locations count only the rows that were kept" in note for note in result.notes
     )
     assert change_point_test(x, nan_policy="omit", times=np.arange(len(x)), **MORE).when == 40
     notes = change_points(pd.Series(x), nan_policy="omit", **MORE).notes
-    assert any("Places count the rows that are left" in note for note in notes)
+    assert any("Locations count only the rows that were kept" in note for note in notes)
     assert not any(
-        "Places count" in note for note in change_point_test(VALUE, nan_policy="omit", **MORE).notes
+        "Locations count" in note for note in change_point_test(VALUE, nan_policy="omit", **MORE).notes
     )
 
 

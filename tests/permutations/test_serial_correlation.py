@@ -135,7 +135,7 @@ def test_blocks_keep_nearly_all_of_the_variance():
     assert (
         read_block_length("auto", [OrderedRows.of([x[:80], x[80:160]])]).rows <= 25
     )  # eight of them
-    assert "in stretches of about 89 rows" in two_sample_test(x[:2000], x[2000:], **FEW).notes[0]
+    assert "over about 89 rows" in two_sample_test(x[:2000], x[2000:], **FEW).notes[0]
 
 
 def test_blocks_stay_in_their_part_and_block():

@@ -176,7 +176,7 @@ def _notes_on_rows(samples: Sequence[Rows], seen: Survey, *, filled: bool) -> li
             notes.append(note("missing-left-out", rows=which, where=""))
     drawn = len(seen.pooled[0].rows)
     if filled and drawn < sum(seen.sizes):
-        what = "The median that replaces missing numbers"
+        what = "The median that replaces missing numbers was"
         notes.append(note("random-sample", what=what, rows=drawn))
     return notes
 
