@@ -31,7 +31,7 @@ BY_PAIRS = "omit paired=True, and use blocks= and groups= that permute blocks of
 BY_THINNING = "use pairs that are far enough apart to be independent"
 BY_ROWS_APART = "use rows that are far enough apart to be independent"
 BY_COVARIATES = "add the previous row's values to covariates="
-BY_GIVEN = "add to given= the values of the row before"
+BY_GIVEN = "add the previous row's values to given="
 
 _LOST = 0.05  # of the variance of a mean, at most, at the cuts between blocks
 _MUCH = 0.15  # of it, if series are too short for that: from here on there is a note

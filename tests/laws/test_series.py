@@ -157,7 +157,7 @@ TESTS = {
     "pairs": (
         lambda: two_sample_test(A, B, paired=True, **FEW),
         "of what pairs differ by",
-        "leave out paired=True",
+        "omit paired=True",
     ),
     "columns": (
         lambda: two_sample_test_columns(
