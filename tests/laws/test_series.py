@@ -153,7 +153,7 @@ STILL = np.random.default_rng(4).normal(size=(N, 1))
 MODEL = {"given": np.arange(N) % 2, "x_given_z": lambda z, rng: rng.normal(size=(len(z), 1))}
 TESTS = {
     "two samples": (lambda: two_sample_test(A, B, **FEW), "of a sample", "use block_length='auto'"),
-    "three samples": (lambda: k_sample_test(A, B, C, **FEW), "of a sample", "give groups="),
+    "three samples": (lambda: k_sample_test(A, B, C, **FEW), "of a sample", "use groups="),
     "pairs": (
         lambda: two_sample_test(A, B, paired=True, **FEW),
         "of what pairs differ by",
@@ -164,7 +164,7 @@ TESTS = {
             fading(1, columns=2), fading(2, columns=2), **FEW, method="holm", alpha=0.5
         ),
         "of a sample",
-        "give groups=",
+        "use groups=",
     ),
     "independence": (
         lambda: independence_test(A, B, **FEW),
