@@ -22,6 +22,7 @@ from shrinktest._check import (
     positive,
     real_values,
 )
+from shrinktest._hints import hinted
 from shrinktest._random import as_rng
 from shrinktest.change_point import change_point_test
 from shrinktest.data.all_rows import checked_types
@@ -130,6 +131,7 @@ class DriftMonitor:
     560 rows seen. For intervals compare the reference with rows that arrive from now on.
     """
 
+    @hinted
     def __init__(
         self,
         reference: Any,

@@ -84,6 +84,23 @@ def test_hints(option, meant, capsys):
     assert f"two-sample has no option {option}; did you mean {meant}?" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("option", "hint"),
+    [
+        ("--device", "tests run on the CPU"),
+        ("--alternative", "tests are against any difference"),
+        ("--delimeters", "did you mean --delimiter?"),
+        ("--band", "see shrinktest two-sample --help"),
+        ("--nonsense", "see shrinktest two-sample --help"),
+    ],
+)
+def test_only_words_that_are_near_are_suggested(option, hint, capsys):
+    assert main(["two-sample", "a.csv", "b.csv", option, "3"]) == 2
+    shown = capsys.readouterr().err
+    assert f"two-sample has no option {option}; {hint}" in shown
+    assert ("did you mean" in shown) == ("did you mean" in hint)
+
+
 def test_python_names_are_options_too(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.csv").write_text("u\n" + "\n".join(map(str, range(9))))

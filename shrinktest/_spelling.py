@@ -1,0 +1,46 @@
+"""Spelling: the known word that one typed wrong is nearest to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """Return the first known word among those that take the fewest edits, at most 2.
+
+    Words of fewer than five letters may take one edit, and of fewer than three none.
+
+    Examples
+    --------
+    >>> nearest("bandwith", ["kernel", "bandwidth"])
+    'bandwidth'
+    >>> nearest("device", ["delimiter", "sep"])
+    """
+    most = min(2, (len(word.strip("-")) - 1) // 2)
+    by_edits = {other: edits(word, other) for other in known if abs(len(other) - len(word)) <= most}
+    closest = min(by_edits, key=by_edits.__getitem__, default=None)
+    return None if closest is None or by_edits[closest] > most else closest
+
+
+def edits(word: str, other: str) -> int:
+    """Return how many letters to insert, leave out, replace or swap with the next make the other.
+
+    This is the optimal string alignment distance.
+
+    Examples
+    --------
+    >>> edits("rgn", "rng"), edits("estimater", "estimator"), edits("device", "delimiter")
+    (1, 1, 5)
+    """
+    before = [0] * (len(other) + 1)
+    row = list(range(len(other) + 1))
+    for i, letter in enumerate(word):
+        earlier = before
+        before = row
+        row = [i + 1]
+        for j, second in enumerate(other):
+            fewest = min(before[j] + (letter != second), before[j + 1] + 1, row[j] + 1)
+            if i and j and (letter, word[i - 1]) == (other[j - 1], second):
+                fewest = min(fewest, earlier[j - 1] + 1)
+            row.append(fewest)
+    return row[-1]
