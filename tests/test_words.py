@@ -55,9 +55,7 @@ def test_what_arguments_are_called_elsewhere(verb):
     for other in ("seed", "random_state"):
         with pytest.raises(TypeError, match=f"{name} has no argument {other}=; it is rng= here"):
             verb(**{other: 1})
-    with pytest.raises(
-        TypeError, match=rf"{name} has no argument nonsense=; help\({name}\) lists"
-    ):
+    with pytest.raises(TypeError, match=rf"{name} has no argument nonsense=; help\({name}\) lists"):
         verb(nonsense=1)
     if name != "check_level":
         with pytest.raises(
