@@ -14,6 +14,7 @@ import numpy as np
 from shrinktest._check import (
     Points,
     check_signature,
+    choice,
     counted,
     listed,
     loaded_pandas,
@@ -419,9 +420,14 @@ def check_same_index(first: Any, second: Any, first_name: str, second_name: str)
 def transformed(tables: Sequence[Any], transform: Any, names: Sequence[str]) -> list[Any]:
     """Return the tables after a transformation of all their rows together, without their labels.
 
-    ``transform`` is a function or has ``fit_transform``; it gives as many rows as it gets.  Raises
-    TypeError or ValueError if it does not; messages call the tables ``names``.
+    ``transform`` is "hellinger", a function, or has ``fit_transform``; it gives as many rows as it
+    gets.  Raises TypeError or ValueError if it does not; messages call the tables ``names``.
     """
+    if isinstance(transform, str):
+        choice(transform, ("hellinger",), "transform")
+        from shrinktest.data.hellinger import hellinger
+
+        transform = hellinger
     function = getattr(transform, "fit_transform", transform)
     meaning = "transform must be a scikit-learn transformer or a function of the pooled rows (N, d)"
     if not callable(function) or isinstance(transform, type):
