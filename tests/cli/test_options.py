@@ -156,3 +156,19 @@ def test_completion_knows_every_command_and_option(shell, capsys):
         ]
         options = {word[2:] for word in subparser._option_string_actions if word.startswith("--")}
         assert {*re.findall(r"(?:--|-l )([a-z-]+)", line)} == options
+
+
+@pytest.mark.parametrize("command", ["compare", "monitor", "two-sample", "columns", "k-sample"])
+def test_missing_cells_are_an_error_of_every_command(command, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.csv").write_text("u\n" + "\n".join(f"{0.37 * row % 1:.2f}" for row in range(60)))
+    (tmp_path / "b.csv").write_text(
+        'u\n""\n' + "\n".join(f"{0.61 * row % 1:.2f}" for row in range(59))
+    )
+    assert main([command, "a.csv", "b.csv"]) == 2
+    assert "missing" in capsys.readouterr().err
+    assert main([command, "a.csv", "b.csv", "--nan-policy", "omit"]) == 0
+    main([command, "--help"])
+    shown = capsys.readouterr().out
+    (line,) = (line for line in shown.splitlines() if line.strip().startswith("--nan-policy"))
+    assert line.endswith("(raise)")
