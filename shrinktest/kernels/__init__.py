@@ -46,7 +46,6 @@ __all__ = [
     "Whitened",
     "as_kernel",
     "bandwidth_grid",
-    "compares_as_given",
     "median_bandwidth",
     "neighbour_bandwidth",
 ]
