@@ -8,7 +8,7 @@ from collections.abc import Iterable
 def nearest(word: str, known: Iterable[str]) -> str | None:
     """Return the first known word among those that take the fewest edits, at most 2.
 
-    Words of fewer than five letters may take one edit, and of fewer than three none.
+    Words of fewer than five letters may take one edit, and of fewer than three one more letter.
 
     Examples
     --------
@@ -16,8 +16,11 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
     'bandwidth'
     >>> nearest("device", ["delimiter", "sep"])
     """
-    most = min(2, (len(word.strip("-")) - 1) // 2)
-    by_edits = {other: edits(word, other) for other in known if abs(len(other) - len(word)) <= most}
+    letters = len(word.strip("-"))
+    most = 2 if letters > 4 else 1
+    least = 1 if letters < 3 else -most  # how much longer the other word is
+    near = [other for other in known if least <= len(other) - len(word) <= most]
+    by_edits = {other: edits(word, other) for other in near}
     closest = min(by_edits, key=by_edits.__getitem__, default=None)
     return None if closest is None or by_edits[closest] > most else closest
 

@@ -28,7 +28,7 @@ from shrinktest import (
     two_sample_test_columns,
 )
 from shrinktest._docs import documented, parameters_of
-from shrinktest._spelling import edits
+from shrinktest._spelling import edits, nearest
 from shrinktest.kernels import as_kernel
 from shrinktest.notes import TEXTS, Note, has_code, note
 from shrinktest.power import designs
@@ -157,6 +157,21 @@ def test_a_test_that_refuses_words_keeps_its_signature():
 @pytest.mark.parametrize("other", ["rng", "kernel", "bandwidth", "delimiter", "ba"])
 def test_edits_are_the_fewest(word, other):
     assert edits(word, other) == edits(other, word) == naive_edits(word, other)
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [
+        ("ar", "arm"),
+        ("rgn", "rng"),
+        ("rn", "rng"),
+        ("kernle", "kernel"),
+        ("by", None),
+        ("xyz", None),
+    ],
+)
+def test_short_words_take_fewer_edits(word, meant):
+    assert nearest(word, ["x", "y", "arm", "rng", "kernel", "delimiter"]) == meant
 
 
 @cache
