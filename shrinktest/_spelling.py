@@ -6,7 +6,9 @@ from collections.abc import Iterable
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
-    """Return the first known word among those that take the fewest edits, at most 2.
+    """Return the known word that takes the fewest edits, at most 2, if there is one.
+
+    Of several the first that begins with the same letter, or else the first, is returned.
 
     Words of fewer than five letters may take one edit, and of fewer than three one more letter.
 
@@ -20,9 +22,10 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
     most = 2 if letters > 4 else 1
     least = 1 if letters < 3 else -most  # how much longer the other word is
     near = [other for other in known if least <= len(other) - len(word) <= most]
-    by_edits = {other: edits(word, other) for other in near}
-    closest = min(by_edits, key=by_edits.__getitem__, default=None)
-    return None if closest is None or by_edits[closest] > most else closest
+    first = word.strip("-")[:1]
+    ranked = [(edits(word, other), other.strip("-")[:1] != first, other) for other in near]
+    fewest, _, closest = min(ranked, key=lambda rank: rank[:2], default=(most + 1, True, None))
+    return closest if fewest <= most else None
 
 
 def edits(word: str, other: str) -> int:
