@@ -479,8 +479,8 @@ class DriftMonitor:
 
 def _checked_transform(transform: Any) -> Any:
     """Return a transformer, a function or "hellinger"; raise TypeError for anything else."""
-    if isinstance(transform, str):
-        return choice(transform, ("hellinger",), "transform")
+    if isinstance(transform, str) and transform == "hellinger":
+        return transform
     usable = hasattr(transform, "transform") or callable(transform)
     if transform is not None and (not usable or isinstance(transform, type)):
         raise TypeError(
