@@ -30,6 +30,7 @@ from shrinktest.independence import independence_test as independence_test
 from shrinktest.independence_matrix import independence_matrix as independence_matrix
 from shrinktest.joint_independence import joint_independence_test as joint_independence_test
 from shrinktest.k_sample import k_sample_test as k_sample_test
+from shrinktest.kernels import Cosine as Cosine
 from shrinktest.kernels import Depth as Depth
 from shrinktest.kernels import Distances as Distances
 from shrinktest.kernels import Energy as Energy

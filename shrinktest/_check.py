@@ -41,10 +41,10 @@ def listed(names: Iterable[str]) -> str:
 
 def did_you_mean(value: Any, known: Iterable[str]) -> str:
     """Return a question that suggests the most similar known name; empty if none is similar."""
-    import difflib
+    from shrinktest._spelling import nearest
 
-    similar = difflib.get_close_matches(value.lower(), known, n=1) if isinstance(value, str) else []
-    return f". Did you mean {similar[0]!r}?" if similar else ""
+    similar = nearest(value.lower(), known) if isinstance(value, str) else None
+    return f". Did you mean {similar!r}?" if similar else ""
 
 
 def describe_missing(missing: NDArray[np.bool_], columns: Columns) -> str:

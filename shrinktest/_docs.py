@@ -83,10 +83,10 @@ column_types : dict, optional
     How to read columns, by name (in arrays by number), if their type in the table does not tell:
     "number", "category", "boolean", "date" or its format such as "%d/%m/%Y", "drop", "ordered", or
     a list of levels in their order.
-transform : transformer or callable, optional
+transform : transformer, callable or "hellinger", optional
     A scikit-learn transformer, or a function, that turns all rows into numbers first; it is given
-    no labels.  In tests of several variables it transforms each by itself, and a list has one per
-    variable.
+    no labels.  "hellinger" takes the square roots of shares of the row's sum, for abundances.  In
+    tests of several variables it transforms each by itself, and a list has one per variable.
 nan_policy : {"raise", "omit", "indicator", "propagate"}, default "raise"
     Missing values.  "raise" is an error.  "omit" drops rows (or pairs) that miss a value, with a
     note.  "indicator" counts missingness as information: an indicator column, and the median in

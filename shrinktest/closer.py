@@ -23,7 +23,6 @@ from shrinktest.hypothesis import resolve
 from shrinktest.kernel_spec import KernelSpec
 from shrinktest.kernels import Kernel, as_kernel
 from shrinktest.kernels.bandwidths import reach_notes, require_in_range
-from shrinktest.kernels.user import takes_row_numbers
 from shrinktest.notes import note, without_level
 from shrinktest.permutations.serial_correlation import (
     BY_GROUPS,
@@ -345,7 +344,7 @@ def _read_distances(
 ) -> _Data:
     """Read samples, and estimate the distance of the first to each of the others."""
     read = read_samples(samples, names, nan_policy, paired=paired, same_units=False, **reading)
-    (variable,) = read.variables
+    variable = read.variables[0].compared_by(kernel)
     pooled = variable.points
     sizes = read.sizes
     together = " and ".join(names)
@@ -366,7 +365,6 @@ def _read_distances(
     _require_comparable(read.values, names, pooled, together)
     for name, count in zip(names, counts, strict=True):
         _require_units(name, count, unit, 3)
-    variable = replace(variable, numbers=takes_row_numbers(kernel))
     resolved = _resolved(kernel, bandwidth, variable, cache)
     require_in_range(resolved, pooled, together, _LEAST)
     with np.errstate(
@@ -423,7 +421,7 @@ def _read_dependences(
             f"kernel and bandwidth: a list must have one entry for each of {k} variables"
         )
     variables = [
-        replace(variable, numbers=takes_row_numbers(kernel))
+        variable.compared_by(kernel)
         for variable, kernel in zip(read.variables, kernels, strict=True)
     ]
     resolved = tuple(

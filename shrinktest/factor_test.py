@@ -19,12 +19,19 @@ from shrinktest.data.formula import (
     terms_of,
 )
 from shrinktest.data.read import check_nan_policy
-from shrinktest.data.scale import ScaleOption
+from shrinktest.data.scale import ScaleOption, is_automatic
 from shrinktest.data.tables import columns_at, names_in
 from shrinktest.data.variable import Variable
 from shrinktest.factor_design import Design, coded
 from shrinktest.kernel_spec import KernelSpec
-from shrinktest.kernels import Distances, Kernel, Linear
+from shrinktest.kernels import (
+    Distances,
+    Kernel,
+    Linear,
+    MetricKernel,
+    Precomputed,
+    compares_as_given,
+)
 from shrinktest.kernels.user import takes_row_numbers
 from shrinktest.notes import note
 from shrinktest.results.factor_result import FactorResult
@@ -51,6 +58,7 @@ def factor_test(
     bandwidth: Any = "median",
     scale: Any = "auto",
     column_types: Any = None,
+    transform: Any = None,
     nan_policy: str = "raise",
     n_resamples: float = 999,
     stopping: Any = None,
@@ -165,6 +173,7 @@ def factor_test(
         kernel=kernel,
         scale=scale,
         column_types=column_types,
+        transform=transform,
         nan_policy=nan_policy,
         bandwidth=bandwidth,
         estimator=estimator,
@@ -197,6 +206,7 @@ def read(
     kernel: Any = "gaussian",
     scale: Any = "auto",
     column_types: Any = None,
+    transform: Any = None,
     nan_policy: str = "raise",
     bandwidth: Any = "median",
     estimator: Any = "kme",
@@ -209,11 +219,15 @@ def read(
     _check_within(within, groups)
     parsed = Formula.read(formula)
     table = design_table(data)
+    if isinstance(response, Kernel) and transform is not None:
+        raise ValueError("transform= has no effect on a matrix as response; leave it out")
     if isinstance(response, Kernel) and isinstance(estimator, str) and estimator == "auto":
         raise ValueError(
             "estimator='auto' combines kernels of numbers, and response is a matrix; use 'kme'"
         )
     values, called, kernel = _response(parsed, data, table, response, kernel)
+    if compares_as_given(kernel) and is_automatic(scale):
+        scale = None
     group, group_name = _labels(groups, "groups", table)
     block, block_name = _labels(blocks, "blocks", table)
     labels = [column for column in (group, block) if column is not None]
@@ -225,7 +239,14 @@ def read(
         variable = Variable(points[keep], "response", numbers=True)
         notes: tuple[str, ...] = ()
     else:
-        variable, keep, notes = _variable(values, complete, scale, column_types, nan_policy)
+        variable, keep, notes = _variable(
+            values, complete, scale, column_types, nan_policy, transform
+        )
+    if isinstance(kernel, MetricKernel):  # their distances are a matrix as response
+        kernel = kernel.resolve(variable.compared(), as_rng(0))
+        kernel = _as_matrix(kernel, variable.compared())
+        precomputed = True
+        variable = Variable(np.arange(len(variable.points))[:, None], "response", numbers=True)
     if not complete.all() and nan_policy != "omit":
         raise ValueError(
             f"data have missing values in {_where(parsed, table)}; use nan_policy='omit'"
@@ -362,10 +383,10 @@ def _where(parsed: Formula, table: Any) -> str:
 
 
 def _variable(
-    values: Any, complete: Any, scale: Any, column_types: Any, nan_policy: str
+    values: Any, complete: Any, scale: Any, column_types: Any, nan_policy: str, transform: Any
 ) -> tuple[Variable, Any, tuple[str, ...]]:
     """Return the response as numbers, the rows that are kept, and notes."""
-    rows = read_rows([values], ["response"], nan_policy, column_types)
+    rows = read_rows([values], ["response"], nan_policy, column_types, transform)
     check_column_types(column_types, [rows])
     (own,) = rows.complete(nan_policy)
     if nan_policy == "propagate" and not own.all():
@@ -375,6 +396,13 @@ def _variable(
     variable, notes = rows.taken(keep, ScaleOption.of(scale), indicate=nan_policy == "indicator")
     omitted = rows.omitted([keep]) if nan_policy == "omit" else ()
     return variable, keep, (*omitted, *notes)
+
+
+def _as_matrix(kernel: MetricKernel, points: np.ndarray) -> Kernel:
+    """Return the kernel of row numbers with the values of a kernel of rows (n, d)."""
+    if kernel.bandwidth is None:
+        return Distances(kernel.distances(points, points))
+    return Precomputed(kernel.evaluate(points, points))
 
 
 def _check_nested(design: Design) -> None:

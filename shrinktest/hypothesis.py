@@ -13,7 +13,7 @@ from shrinktest._check import choice
 from shrinktest.data.variable import Variable
 from shrinktest.estimators import KME, MeanEstimator
 from shrinktest.fitted import EffectOptions, FittedStatistic, TestContext
-from shrinktest.kernels import Kernel, Rescaled
+from shrinktest.kernels import Kernel, MetricKernel, Rescaled, compares_as_given
 from shrinktest.kernels.bandwidths import reach_notes
 from shrinktest.kernels.user import takes_row_numbers
 from shrinktest.notes import note
@@ -166,8 +166,11 @@ class Hypothesis(ABC):
         )
 
     def compared_by(self, kernels: Sequence[Any]) -> Self:
-        """Mark variables whose points are row indices of a precomputed Gram matrix."""
-        if not any(takes_row_numbers(kernel) for kernel in kernels if not isinstance(kernel, str)):
+        """Mark variables whose points are row indices of a precomputed Gram matrix.
+
+        Those of kernels that compare numbers as they are lose the units of their tables.
+        """
+        if not any(takes_row_numbers(kernel) or compares_as_given(kernel) for kernel in kernels):
             return self
         both = zip(self.variables, kernels, strict=True)
         return replace(
@@ -222,10 +225,10 @@ class Hypothesis(ABC):
             return
         if self.kind.needs_definite or not isinstance(estimator, KME):
             what = self.described if self.kind.needs_definite else f"estimator={estimator!r}"
-            raise ValueError(
-                f"kernel: {what} needs Euclidean distances; use Precomputed(exp(-D**2 / (2 * "
-                "s**2))) instead"
-            )
+            remedy = "use Precomputed(exp(-D**2 / (2 * s**2))) instead"
+            if any(isinstance(each, MetricKernel) for each in kernels):
+                remedy = "give Distances.of bandwidth='median'"
+            raise ValueError(f"kernel: {what} needs Euclidean distances; {remedy}")
 
     def context(self, members: tuple[FittedStatistic, ...], draws: Draws) -> TestContext:
         """Return what results carry; ``draws`` are the permutations, not drawn yet."""

@@ -138,8 +138,9 @@ def independence_test(
         A function ``(Z, rng) -> X`` that draws X given Z, row by row, with all randomness from
         ``rng``: the test is exact if it draws from the distribution of X given Z.
     estimator
-        Here it estimates the mean of the centered pair features: "kme" gives HSIC, "skmse" and
-        "fkmse" the shrinkage estimators S-COSE and F-COSE of the cross-covariance operator.
+        Here it estimates the mean of the centered pair features: "kme" gives HSIC, "scose" and
+        "fcose" (or "skmse" and "fkmse") the shrinkage estimators S-COSE and F-COSE of the
+        cross-covariance operator.
     kernel_x, kernel_y : str, Kernel or callable, or list of these, default "gaussian"
         One kernel per variable, as ``kernel`` in :func:`two_sample_test`.  Every candidate for X is
         combined with every candidate for Y.

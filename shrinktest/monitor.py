@@ -22,6 +22,7 @@ from shrinktest._check import (
     positive,
     real_values,
 )
+from shrinktest._hints import hinted
 from shrinktest._random import as_rng
 from shrinktest.change_point import change_point_test
 from shrinktest.data.all_rows import checked_types
@@ -73,7 +74,7 @@ class DriftMonitor:
         How to read columns, by name (in arrays by number), if their type in the table does not
         tell: "number", "category", "boolean", "date" or its format such as "%d/%m/%Y", "drop",
         "ordered", or a list of levels in their order.
-    transform : transformer or callable, optional
+    transform : transformer, callable or "hellinger", optional
         A scikit-learn transformer, which is fitted to half of the reference, or a function of rows
         that treats every row by itself.
     nan_policy : {"indicator", "omit", "raise"}, default "indicator"
@@ -130,6 +131,7 @@ class DriftMonitor:
     560 rows seen. For intervals compare the reference with rows that arrive from now on.
     """
 
+    @hinted
     def __init__(
         self,
         reference: Any,
@@ -476,7 +478,9 @@ class DriftMonitor:
 
 
 def _checked_transform(transform: Any) -> Any:
-    """Return a transformer or a function; raise TypeError for anything else."""
+    """Return a transformer, a function or "hellinger"; raise TypeError for anything else."""
+    if isinstance(transform, str) and transform == "hellinger":
+        return transform
     usable = hasattr(transform, "transform") or callable(transform)
     if transform is not None and (not usable or isinstance(transform, type)):
         raise TypeError(

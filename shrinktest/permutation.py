@@ -21,10 +21,12 @@ from shrinktest._docs import documented
 from shrinktest._hints import hinted
 from shrinktest._parallel import free_memory, n_workers
 from shrinktest._random import as_rng, rng_provenance
+from shrinktest.data.labels import label_codes, numbered, pooled_labels
 from shrinktest.permutations.base import Draws, Permutations, as_permutations
+from shrinktest.permutations.design import PermutationDesign, UnitLabels, design_of
 from shrinktest.permutations.multiplicity import warn_too_few
 from shrinktest.permutations.null import TIE, null_distribution
-from shrinktest.permutations.schemes import Labels, Pairings
+from shrinktest.permutations.schemes import Labels
 from shrinktest.permutations.stopping import as_stopping
 from shrinktest.results.base import TestData
 from shrinktest.results.info import KINDS
@@ -37,6 +39,8 @@ def permutation_test(
     statistic: Callable[[np.ndarray], Any],
     permutations: Any,
     *,
+    blocks: Any = None,
+    paired: bool = False,
     vectorized: bool = False,
     n_resamples: float = 999,
     stopping: Any = None,
@@ -59,6 +63,10 @@ def permutation_test(
         n, ...) of samples: the sample, 0, 1, ..., of every pooled row.  Or your own
         :class:`~shrinktest.Permutations`, or :class:`~shrinktest.Copies` that a model draws, for a
         null distribution by simulation.
+    blocks : array_like, optional
+        Block label of every row, or one vector per sample: rows are permuted only within blocks.
+    paired : bool, default False
+        Row i of both samples is a pair; permutations swap the two rows of a pair.
     vectorized : bool, default False
         True if ``statistic`` takes many permutations at a time.
     workers : int, optional
@@ -102,9 +110,19 @@ def permutation_test(
     >>> result.pvalue
     0.001
 
+    The same for pairs, and within blocks:
+
+    >>> x = x[:25]
+    >>> pooled = np.concatenate([x, y])
+    >>> permutation_test(difference, (25, 25), paired=True, rng=0).pvalue
+    0.003
+    >>> site = np.resize(["north", "south"], 25)
+    >>> permutation_test(difference, (25, 25), blocks=[site, site], rng=0).pvalue
+    0.001
+
     Rank correlation, all permutations at a time:
 
-    >>> ranks = np.argsort(np.argsort(x[:25])), np.argsort(np.argsort(y))
+    >>> ranks = np.argsort(np.argsort(x)), np.argsort(np.argsort(y))
     >>> def correlation(rows):
     ...     return np.abs(np.corrcoef(ranks[0], ranks[1][rows])[0, 1:])
     >>> permutation_test(correlation, 25, vectorized=True, rng=0).pvalue
@@ -128,7 +146,7 @@ def permutation_test(
     progress = flag(progress, "progress")
     rule = as_stopping(stopping, alpha)
     provenance = rng_provenance(generator)
-    scheme = _permutations(permutations)
+    scheme = _permutations(permutations, blocks, flag(paired, "paired"), alpha if number else 1.0)
     if 8.0 * scheme.size > (free := free_memory()):
         raise MemoryError(
             f"permutations of {scheme.size} observations do not fit in {free / 1e9:.3g} GB of "
@@ -156,14 +174,16 @@ def permutation_test(
         usual = float(np.median(np.abs(null.values))) if null.values.size else 0.0
         null = replace(null, tolerance=max(null.tolerance, TIE * usual))
     warn_too_few(null.n_planned + (not null.exact), alpha, exact=null.exact)
-    sizes = scheme.sizes if isinstance(scheme, Labels) else (scheme.size,)
+    sizes = scheme.sizes if isinstance(scheme, Labels | UnitLabels) else (scheme.size,)
     data = TestData(name, sizes, restriction=scheme.restriction, simulated=scheme.simulated)
     return make_result(null, data, alpha=alpha, rng=provenance)
 
 
-def _permutations(permutations: Any) -> Permutations:
+def _permutations(permutations: Any, blocks: Any, paired: bool, alpha: float) -> Permutations:
     """Return permutations of a number of rows, or of the rows of samples, or a user's."""
     if isinstance(permutations, Permutations):
+        if paired or blocks is not None:
+            raise ValueError("permutations= replaces blocks= and paired=; leave these out")
         return as_permutations(permutations, None)
     sizes = permutations if isinstance(permutations, tuple | list) else (permutations,)
     whole = all(
@@ -175,4 +195,22 @@ def _permutations(permutations: Any) -> Permutations:
             f"{permutations!r}"
         )
     total = count(sum(map(int, sizes)), "permutations", minimum=2, maximum=MAX_SIZE)
-    return Labels(tuple(map(int, sizes))) if len(sizes) > 1 else Pairings(total)
+    design = _design(tuple(map(int, sizes)), blocks, paired)
+    if len(sizes) == 1:
+        return design.pairings(total, alpha)
+    return design.labels(tuple(map(int, sizes)), alpha, symmetric=False)
+
+
+def _design(sizes: tuple[int, ...], blocks: Any, paired: bool) -> PermutationDesign:
+    """Return which rows may change places, by labels of their blocks or as pairs."""
+    if paired:
+        if len(sizes) != 2 or sizes[0] != sizes[1]:
+            raise ValueError(f"paired=True needs two samples of the same size; got {sizes}")
+        if blocks is not None:
+            raise ValueError("blocks= does not apply to paired=True; leave out one of them")
+        return PermutationDesign(paired=True)
+    if blocks is None:
+        return PermutationDesign()
+    names = numbered("samples", len(sizes))
+    labels = pooled_labels(blocks, "blocks", sizes, names, sizes, "the data")
+    return design_of(label_codes(labels, "blocks", np.ones(sum(sizes), dtype=bool)), None)

@@ -69,9 +69,9 @@ def two_sample_test(
         categories and booleans. "residuals" tests whether the sample a row is from is independent
         of its values given the covariates, as :func:`independence_test` does with ``given``; "auto"
         takes it for numbers.  "propensity" reassigns rows with the probabilities in ``propensity``.
-    propensity : array_like, optional
-        Known probability of every row to belong to Y, laid out as ``blocks``; the test is then
-        exact.
+    propensity : float or array_like, optional
+        Known probability of a row to belong to Y: one number, such as 0.5, or one for every row,
+        laid out as ``blocks``; the test is then exact.
     groups
         A group must lie in one sample.
     workers

@@ -38,6 +38,11 @@ def linear(X, Y):
     return gram(lambda x, y: np.sum(x * y), X, Y)
 
 
+def cosine(X, Y):
+    """x'y / (|x| |y|)."""
+    return gram(lambda x, y: np.sum(x * y) / math.sqrt(np.sum(x * x) * np.sum(y * y)), X, Y)
+
+
 def polynomial(X, Y, degree, offset):
     """(x'y + offset)^degree."""
     return gram(lambda x, y: (np.sum(x * y) + offset) ** degree, X, Y)

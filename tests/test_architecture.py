@@ -31,6 +31,7 @@ LAYERS = [
         "_warn",
         "_docs",
         "_hints",
+        "_spelling",
         "_rounding",
         "_check",
         "_random",

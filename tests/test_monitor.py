@@ -436,3 +436,14 @@ def test_level_of_the_whole_monitor(draw):
         monitor = DriftMonitor(sample(50), alpha=0.1, rng=seed)
         alarms += monitor.update(sample(500)).alarm
     assert alarms <= 25  # binomial(150, .1): above with probability .004
+
+
+def test_a_named_transform_treats_every_row_by_itself():
+    counts = np.random.default_rng(0).poisson(5.0, size=(120, 3)) + 1.0
+    shares = np.sqrt(counts / counts.sum(axis=1, keepdims=True))
+    monitors = []
+    for rows, transform in ((counts, "hellinger"), (shares, lambda rows: rows)):
+        monitor = DriftMonitor(rows[:80], transform=transform, rng=0)
+        monitor.update(rows[80:])
+        monitors.append(monitor.result.evidence)
+    assert monitors[0] == monitors[1]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from functools import partial
+from functools import cache, partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -28,6 +28,7 @@ from shrinktest import (
     two_sample_test_columns,
 )
 from shrinktest._docs import documented, parameters_of
+from shrinktest._spelling import edits, nearest
 from shrinktest.kernels import as_kernel
 from shrinktest.notes import TEXTS, Note, has_code, note
 from shrinktest.power import designs
@@ -54,7 +55,7 @@ def test_what_arguments_are_called_elsewhere(verb):
     for other in ("seed", "random_state"):
         with pytest.raises(TypeError, match=f"{name} has no argument {other}=; it is rng= here"):
             verb(**{other: 1})
-    with pytest.raises(TypeError, match="unexpected keyword argument 'nonsense'"):
+    with pytest.raises(TypeError, match=rf"{name} has no argument nonsense=; help\({name}\) lists"):
         verb(nonsense=1)
     if name != "check_level":
         with pytest.raises(
@@ -81,6 +82,111 @@ def test_one_of_several_and_several_of_one(verb, given, meant):
         TypeError, match=f"{verb.func.__name__} has no argument {given}=; it is {meant}= here"
     ):
         verb(**{given: 0.05})
+
+
+def _of_labels(labels):
+    return 0.0
+
+
+#: Tests by a call with options that are typed.
+TYPED = {
+    "two_sample_test": partial(two_sample_test, X, Y),
+    "k_sample_test": partial(k_sample_test, X, Y),
+    "independence_test": partial(independence_test, X, Y),
+    "independence_matrix": partial(independence_matrix, X),
+    "joint_independence_test": partial(joint_independence_test, X, Y),
+    "two_sample_test_columns": partial(two_sample_test_columns, X, Y),
+    "equivalence_test": partial(equivalence_test, X, Y, margin=0.1),
+    "change_point_test": partial(change_point_test, X),
+    "change_points": partial(shrinktest.change_points, X),
+    "symmetry_test": partial(shrinktest.symmetry_test, X),
+    "goodness_of_fit_test": partial(shrinktest.goodness_of_fit_test, X, _of_labels),
+    "closer_test": partial(shrinktest.closer_test, X, Y, Y),
+    "factor_test": partial(shrinktest.factor_test, "a", {"a": [1, 2]}, response="a"),
+    "permutation_test": partial(permutation_test, _of_labels, (6, 6)),
+    "compare": partial(compare, X, Y),
+    "DriftMonitor": partial(shrinktest.DriftMonitor, X),
+    "check_level": partial(check_level, _of_labels, X, Y, rng=0),
+}
+
+
+@pytest.mark.parametrize("name", TYPED)
+def test_words_that_no_test_has_get_a_reason(name):
+    for option in ("device", "alternative", "sample_weight", "nonsense"):
+        known = inspect.signature(TYPED[name].func).parameters
+        if option not in known:
+            with pytest.raises(TypeError, match=f"^{name} has no argument {option}=; ") as raised:
+                TYPED[name](**{option: 1})
+            assert len(str(raised.value).split()) <= 20
+
+
+@pytest.mark.parametrize(
+    ("name", "option", "words"),
+    [
+        ("two_sample_test", "bandwith", "did you mean bandwidth=?"),
+        ("k_sample_test", "kernle", "did you mean kernel=?"),
+        ("DriftMonitor", "run_lenght", "did you mean run_length=?"),
+        ("permutation_test", "n_resample", "it is n_resamples= here"),
+        ("permutation_test", "pairs", "it is paired= here"),
+        ("k_sample_test", "paired", "it is blocks= here, with the label"),
+        ("k_sample_test", "names", "give a dict from names to samples"),
+        ("two_sample_test", "alternative", "any difference; for a direction read the intervals"),
+        ("independence_test", "alternative", "any dependence; for its sign use scipy"),
+        ("two_sample_test", "by", "compare takes segments, as by="),
+        ("two_sample_test", "weights", "rows count alike"),
+        ("two_sample_test", "device", "run on the CPU; workers"),
+        ("two_sample_test", "given", "two_sample_test covariates="),
+    ],
+)
+def test_a_word_typed_gets_the_one_meant_or_the_reason(name, option, words):
+    with pytest.raises(TypeError) as raised:
+        TYPED[name](**{option: "less"})
+    message = str(raised.value)
+    assert message.startswith(f"{name} has no argument {option}=; ") and words in message
+    assert len(message.split()) <= 20
+
+
+def test_a_test_that_refuses_words_keeps_its_signature():
+    shown = inspect.signature(two_sample_test)
+    assert shown == inspect.signature(inspect.unwrap(two_sample_test))
+    assert "options" not in shown.parameters and "self" not in shown.parameters
+    assert "reference" in inspect.signature(shrinktest.DriftMonitor).parameters
+
+
+@pytest.mark.parametrize("word", ["", "ab", "device", "kernle", "rgn", "bandwith"])
+@pytest.mark.parametrize("other", ["rng", "kernel", "bandwidth", "delimiter", "ba"])
+def test_edits_are_the_fewest(word, other):
+    assert edits(word, other) == edits(other, word) == naive_edits(word, other)
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [
+        ("ar", "arm"),
+        ("rgn", "rng"),
+        ("rn", "rng"),
+        ("kernle", "kernel"),
+        ("by", None),
+        ("xyz", None),
+    ],
+)
+def test_short_words_take_fewer_edits(word, meant):
+    assert nearest(word, ["x", "y", "arm", "rng", "kernel", "delimiter"]) == meant
+
+
+@cache
+def naive_edits(word, other):
+    """Fewest edits by trying all, of the last letters of both words."""
+    if not word or not other:
+        return len(word) + len(other)
+    tries = [
+        naive_edits(word[:-1], other) + 1,
+        naive_edits(word, other[:-1]) + 1,
+        naive_edits(word[:-1], other[:-1]) + (word[-1] != other[-1]),
+    ]
+    if len(word) > 1 and len(other) > 1 and word[-2:] == other[-2:][::-1]:
+        tries.append(naive_edits(word[:-2], other[:-2]) + 1)
+    return min(tries)
 
 
 def test_what_kernels_are_called_elsewhere():

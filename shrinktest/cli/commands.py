@@ -10,7 +10,7 @@ from typing import Any
 
 import shrinktest
 from shrinktest.cli import values
-from shrinktest.cli.options import SPELLED, Parser, Typed, add_option, add_parameters
+from shrinktest.cli.options import NAN_POLICY, SPELLED, Parser, Typed, add_option, add_parameters
 
 EXIT_CODES = (
     "exit codes: 0 the test ran, 1 with --exit-code if it rejects (equivalence: if it does not) or "
@@ -315,6 +315,8 @@ def arguments(
         if source in typed and source not in ("test", "types"):
             convert = _CONVERTED.get(name) or _CONVERTED.get(re.sub("(_[xy]|s)$", "", name))
             options[name] = typed[source] if convert is None else convert(typed[source])
+    if "nan_policy" in parameters:
+        options.setdefault("nan_policy", NAN_POLICY)
     if "estimator" in options:
         options["estimator"] = values.estimator(options["estimator"], dict(args.set or ()))
     elif args.set and not others:

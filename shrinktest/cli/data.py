@@ -12,7 +12,7 @@ import numpy as np
 from shrinktest import Batches
 from shrinktest._check import choice
 from shrinktest.cli.files import File, frames_of, is_pattern, names_of, read_files
-from shrinktest.cli.options import Typed
+from shrinktest.cli.options import NAN_POLICY, Typed
 from shrinktest.data.delimited import TextOptions
 from shrinktest.results.info import INDEPENDENCE, TWO_SAMPLE, TestInfo
 
@@ -198,7 +198,7 @@ def _frames(
 
     Raise Problems with the problems of all of them, missing values included.
     """
-    policy = args.nan_policy or (takes["nan_policy"].default if "nan_policy" in takes else "")
+    policy = args.nan_policy or (NAN_POLICY if "nan_policy" in takes else "")
     gaps = "give --nan-policy omit or indicator" if policy == "raise" else ""
     text = "" if "times" in takes else "give --types for it, =drop or =category"
     return frames_of(files, names, args.types, (gaps, text))

@@ -9,13 +9,13 @@ import traceback
 import warnings
 from collections.abc import Sequence
 from contextlib import redirect_stdout, suppress
-from difflib import get_close_matches
 from importlib import import_module
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from shrinktest._hints import ELSEWHERE
+from shrinktest._hints import ELSEWHERE, REASONS
+from shrinktest._spelling import nearest
 from shrinktest.cli.commands import COMMANDS, parser, parsers_in
 from shrinktest.cli.files import Problems
 from shrinktest.cli.options import SPELLED, Typed
@@ -131,11 +131,13 @@ def _unknown(command: str, word: str) -> str:
     ]
     option = word.partition("=")[0]
     name = option.lstrip("-").replace("-", "_")
-    meant = ELSEWHERE.get(name) or _INSTEAD.get(name, name)
+    meant = _INSTEAD.get(name) or ELSEWHERE.get(name, name)
     here = f"--{SPELLED.get(meant, meant).replace('_', '-')}"
-    near = [here] if here in known else [text for text in known if text.startswith(option)]
-    near = near or get_close_matches(option, known, n=1)
-    hint = f"did you mean {near[0]}?" if near else f"see shrinktest {command} --help"
+    near = here if here in known else nearest(option, known)
+    reason = REASONS.get(name, "=")
+    if near is None and "=" not in reason:  # others name arguments of Python
+        return f"{command} has no option {option}; {reason}"
+    hint = f"did you mean {near}?" if near else f"see shrinktest {command} --help"
     return f"{command} has no option {option}; {hint}"
 
 

@@ -13,6 +13,7 @@ from shrinktest._docs import parameters_of
 from shrinktest.cli import values
 
 WIDTH = 110  # of the help, in letters
+NAN_POLICY = "raise"  # of all commands, whatever the function has in Python
 
 #: Parameters that only Python has, or that a command gives by itself.
 _PYTHON_ONLY = {
@@ -130,8 +131,8 @@ HELP = {
         "VALUE kme,auto,ks_2samp,fkmse:loo=paper; kme+fkmse combines two; see `power --tests`"
     ),
     "kernel": (
-        "VALUE gaussian, laplacian, linear, polynomial, whitened:lam=0.01, second-order, depth, "
-        "energy"
+        "VALUE gaussian, laplacian, linear, polynomial, cosine, whitened:lam=0.01, second-order, "
+        "depth, energy"
     ),
     "bandwidth": (
         "VALUE median, neighbours, 0.5*median, 2, one per column (3,0.5 or income=3,age=0.5), grid"
@@ -274,6 +275,8 @@ def add_parameters(
         if name not in {*_PYTHON_ONLY, *leave_out}
         and (parameter.kind is Parameter.KEYWORD_ONLY or parameter.default is not Parameter.empty)
     }
+    if "nan_policy" in typed:
+        typed["nan_policy"] = NAN_POLICY
     for name in ("kernel", "bandwidth"):  # of all variables
         if f"{name}_x" in typed:
             typed.setdefault(name, None)

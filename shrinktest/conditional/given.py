@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from hashlib import sha256
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -344,7 +345,9 @@ def _sample_of_rows(test: TwoGivenCovariates) -> np.ndarray:
 
 
 def _known_odds(propensity: Any, sizes: tuple[int, ...]) -> np.ndarray:
-    """Log odds (N,) of known chances, one vector for all rows or one for each sample."""
+    """Log odds (N,) of known chances: one for all rows, one of each row, or a vector a sample."""
+    if isinstance(propensity, Real):
+        propensity = np.full(sum(sizes), float(propensity))
     pair = (
         isinstance(propensity, tuple | list)
         and len(propensity) == 2
@@ -359,7 +362,7 @@ def _known_odds(propensity: Any, sizes: tuple[int, ...]) -> np.ndarray:
     inside = bool(((chances > 0.0) & (chances < 1.0)).all())
     if lengths != (list(sizes) if pair else [sum(sizes)]) or chances.shape[1] != 1 or not inside:
         raise ValueError(
-            f"propensity must be chances between 0 and 1, one for each of {sum(sizes)} rows, or a "
+            f"propensity must be a chance between 0 and 1, one for each of {sum(sizes)} rows, or a "
             "pair of vectors"
         )
     return np.asarray(np.log(chances) - np.log1p(-chances))[:, 0]

@@ -419,9 +419,13 @@ def check_same_index(first: Any, second: Any, first_name: str, second_name: str)
 def transformed(tables: Sequence[Any], transform: Any, names: Sequence[str]) -> list[Any]:
     """Return the tables after a transformation of all their rows together, without their labels.
 
-    ``transform`` is a function or has ``fit_transform``; it gives as many rows as it gets.  Raises
-    TypeError or ValueError if it does not; messages call the tables ``names``.
+    ``transform`` is "hellinger", a function, or has ``fit_transform``; it gives as many rows as it
+    gets.  Raises TypeError or ValueError if it does not; messages call the tables ``names``.
     """
+    if isinstance(transform, str) and transform == "hellinger":
+        from shrinktest.data.hellinger import hellinger
+
+        transform = hellinger
     function = getattr(transform, "fit_transform", transform)
     meaning = "transform must be a scikit-learn transformer or a function of the pooled rows (N, d)"
     if not callable(function) or isinstance(transform, type):
@@ -430,6 +434,8 @@ def transformed(tables: Sequence[Any], transform: Any, names: Sequence[str]) -> 
             if isinstance(transform, type)
             else ""
         )
+        if isinstance(transform, str):
+            made = ", or 'hellinger'"
         raise TypeError(f"{meaning}{made}; got {transform!r}")
     check_signature(function, ("rows",), meaning)
     tables = [tensors_to_numpy(table, name) for table, name in zip(tables, names, strict=True)]

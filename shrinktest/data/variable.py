@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from shrinktest.data.encoding import Encoding
-from shrinktest.kernels import Energy, Kernel, Linear, Polynomial, Rescaled
+from shrinktest.kernels import Energy, Kernel, Linear, Polynomial, Rescaled, compares_as_given
 from shrinktest.kernels.distance_kernel import DistanceKernel
 from shrinktest.kernels.user import is_from_user, takes_row_numbers
 from shrinktest.notes import note
 from shrinktest.permutations.serial_correlation import OrderedRows
-from shrinktest.units import Scale, constant_columns, far_apart
+from shrinktest.units import Scale, Units, constant_columns, far_apart
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +47,18 @@ class Variable:
 
     def compared_by(self, kernel: Any) -> Variable:
         """Return the variable as a kernel, or one of several, has to see it."""
-        return replace(self, numbers=takes_row_numbers(kernel), keeps_values=is_from_user(kernel))
+        variable = replace(
+            self, numbers=takes_row_numbers(kernel), keeps_values=is_from_user(kernel)
+        )
+        automatic = self.encoding is not None and not self.units_chosen
+        return variable.as_given() if automatic and compares_as_given(kernel) else variable
+
+    def as_given(self) -> Variable:
+        """Return the variable with the numbers of its table in no units."""
+        assert self.encoding is not None
+        units = self.encoding.units.units()
+        plain = replace(self.encoding, units=Units((1.0,) * len(units), self.points[:0]))
+        return replace(self, points=self.points * units, encoding=plain)
 
     def compared(self) -> np.ndarray:
         """Return the observations as a kernel compares them, without those with missing values."""

@@ -27,6 +27,12 @@ ESTIMATORS: dict[str, type[MeanEstimator]] = {
 #: Names of families, for those who do not know which member they want.
 ALIASES = {"standard": "kme", "shrinkage": "fkmse", "spectral": "landweber", "marginalized": "mkme"}
 
+#: Names in the papers: of the mean, and of the cross-covariance operator in tests of independence.
+IN_PAPERS = {
+    **dict.fromkeys(("s_kmse", "scose", "s_cose"), "skmse"),
+    **dict.fromkeys(("f_kmse", "fcose", "f_cose"), "fkmse"),
+}
+
 
 def as_estimator(estimator: Any) -> MeanEstimator:
     """Turn a name, an estimator or a function ``gram -> weights`` into an estimator.
@@ -34,12 +40,13 @@ def as_estimator(estimator: Any) -> MeanEstimator:
     Parameters
     ----------
     estimator : str, MeanEstimator or callable
-        A name may be in capitals and have hyphens.
+        A name may be in capitals and have hyphens; "scose" and "fcose", the shrinkage estimators of
+        the cross-covariance operator, are "skmse" and "fkmse".
 
     Examples
     --------
-    >>> as_estimator("fkmse"), as_estimator("marginalized")
-    (FKMSE(), MKME())
+    >>> as_estimator("fkmse"), as_estimator("marginalized"), as_estimator("S-COSE")
+    (FKMSE(), MKME(), SKMSE())
     """
     if isinstance(estimator, MeanEstimator):
         return estimator
@@ -50,6 +57,7 @@ def as_estimator(estimator: Any) -> MeanEstimator:
                 "estimator='auto' is for two_sample_test, independence_test and their power "
                 "studies only"
             )
+        name = IN_PAPERS.get(name, name)
         return ESTIMATORS[ALIASES.get(name) or choice(name, (*ESTIMATORS, *ALIASES), "estimator")]()
     if isinstance(estimator, type) and issubclass(estimator, MeanEstimator):
         raise TypeError(f"estimator must be a value, not the class: write {estimator.__name__}()")
@@ -65,6 +73,7 @@ __all__ = [
     "ALIASES",
     "ESTIMATORS",
     "FKMSE",
+    "IN_PAPERS",
     "KME",
     "MKME",
     "MMKME",

@@ -18,12 +18,14 @@ from shrinktest._check import choice
 from shrinktest.kernels.bandwidths import bandwidth_grid, median_bandwidth, neighbour_bandwidth
 from shrinktest.kernels.base import Kernel, Product, Scaled, Sum
 from shrinktest.kernels.distance_kernel import DistanceKernel, Energy, Gaussian, Laplacian
-from shrinktest.kernels.inner import FeatureMap, Linear, Polynomial
+from shrinktest.kernels.inner import Cosine, FeatureMap, Linear, Polynomial
+from shrinktest.kernels.metric_kernel import METRICS, MetricKernel
 from shrinktest.kernels.pooled import PooledKernel, Rescaled
 from shrinktest.kernels.user import Custom, Distances, Precomputed
 from shrinktest.kernels.whitened import Depth, SecondOrder, Whitened
 
 __all__ = [
+    "Cosine",
     "Custom",
     "Depth",
     "Distances",
@@ -33,6 +35,7 @@ __all__ = [
     "Kernel",
     "Laplacian",
     "Linear",
+    "MetricKernel",
     "Polynomial",
     "Precomputed",
     "Product",
@@ -52,6 +55,7 @@ _NAMED: dict[str, type[Kernel]] = {
     "laplacian": Laplacian,
     "linear": Linear,
     "polynomial": Polynomial,
+    "cosine": Cosine,
     "whitened": Whitened,
     "second-order": SecondOrder,
     "depth": Depth,
@@ -63,6 +67,7 @@ NAMES = tuple(_NAMED)
 _SYNONYMS = {"rbf": "gaussian"}
 #: Names of other packages that are not, and what to use.
 _ELSEWHERE = {
+    **{metric: f"Distances.of({metric!r})" for metric in METRICS if metric not in _NAMED},
     "squared_exponential": "'gaussian'",
     "poly": "'polynomial'",
     "euclidean": "'energy'",
@@ -71,13 +76,34 @@ _ELSEWHERE = {
 }
 
 
+def compares_as_given(kernel: Any) -> bool:
+    """Return True for a kernel, or several, of the numbers of tables without units.
+
+    Raises ValueError for several of which some are in units.
+
+    Examples
+    --------
+    >>> compares_as_given("cosine"), compares_as_given("gaussian")
+    (True, False)
+    """
+    several = kernel if isinstance(kernel, list | tuple) else [kernel]
+    kinds = [_NAMED.get(each) if isinstance(each, str) else each for each in several]
+    as_given = [bool(getattr(kind, "as_given", False)) for kind in kinds]
+    if any(as_given) and not all(as_given):
+        raise ValueError(
+            f"kernel: {several[as_given.index(True)]!r} compares numbers as they are, the others "
+            "in units; give scale= for all"
+        )
+    return any(as_given)
+
+
 def as_kernel(kernel: Any, bandwidth: Any = "median", name: str = "kernel") -> Kernel:
     """Return the kernel that the arguments ``kernel`` and ``bandwidth`` of a test mean.
 
     Parameters
     ----------
     kernel : str, Kernel, or callable (X, Y) -> Gram matrix
-        "gaussian" (or "rbf"), "laplacian", "linear" or "polynomial" (degree 2, offset 1),
+        "gaussian" (or "rbf"), "laplacian", "linear", "polynomial" (degree 2, offset 1), "cosine",
         "whitened", "second-order" or "depth" (of a Gaussian kernel), "energy", or your own.
     bandwidth : float, sequence of float, "median" or "neighbours"
         For "gaussian" and "laplacian", and for the Gaussian kernel of "whitened", "second-order"

@@ -46,6 +46,7 @@ class Kernel(ABC):
     bounded: bool = False  # True if no value depends on the units of the data
     never_negative: bool = False  # True if norms of means tell how much samples have in common
     _from_user: ClassVar[bool] = False  # True if the values may be anything, and are checked
+    as_given: bool = False  # True if columns of tables have no units unless the user gives some
     is_definite: bool = True  # False if squared norms may be negative, as with some distances
     __array_ufunc__ = None  # lets `np.float64(2) * kernel` reach __rmul__
 
@@ -188,6 +189,10 @@ class Combination(Kernel):
     @property
     def is_definite(self) -> bool:  # type: ignore[override]
         return all(part.is_definite for part in self.parts)
+
+    @property
+    def as_given(self) -> bool:  # type: ignore[override]
+        return any(part.as_given for part in self.parts)
 
     @property
     def points_are(self) -> str | None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._check import Array, count, positive, real_values
+from shrinktest._check import Array, count, counted, positive, real_values
 from shrinktest.kernels.base import Kernel, read_only
 
 
@@ -82,6 +82,37 @@ class Linear(FeatureMap):
 
     def coordinates(self, X: Array) -> Array:
         return X
+
+
+@dataclass(frozen=True)
+class Cosine(FeatureMap):
+    """Cosine of the angle between two rows, x'y / (|x| |y|): detects differences of directions.
+
+    It is the linear kernel of rows of length 1, such as embeddings, and sees the mean of these
+    only; ``transform=Normalizer()`` of scikit-learn with another kernel sees more.  Columns of
+    tables are compared as they are, unless ``scale=`` is given.  A row of zeros has no direction
+    and is an error.
+
+    Examples
+    --------
+    >>> Cosine()([[3.0, 4.0]], [[3.0, 0.0], [-6.0, -8.0]]).round(3)
+    array([[ 0.6, -1. ]])
+    """
+
+    as_given = True
+    bounded = True
+
+    def coordinates(self, X: Array) -> Array:
+        largest = np.abs(X).max(axis=1, keepdims=True)
+        if not largest.all():
+            zeros = int(np.count_nonzero(largest == 0.0))
+            raise ValueError(
+                f"kernel='cosine': {counted(zeros, 'row')} of zeros, without a direction; leave "
+                "such rows out"
+            )
+        rows = X / largest
+        rows /= np.sqrt(np.square(rows).sum(axis=1, keepdims=True))
+        return rows
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,14 @@ class SampleKernel(Kernel):
         return self.kernel.points_are
 
     @property
+    def as_given(self) -> bool:  # type: ignore[override]
+        return self.kernel.as_given
+
+    @property
+    def is_definite(self) -> bool:  # type: ignore[override]
+        return self.kernel.is_definite
+
+    @property
     def bandwidth(self) -> Any:
         """The bandwidth of the other kernel."""
         return getattr(self.kernel, "bandwidth", None)

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from shrinktest._check import Array, check_signature, complete_points
 from shrinktest.kernels.base import Combination, Kernel, checked_gram
+from shrinktest.kernels.metric_kernel import MetricKernel
 
 _NEGATIVE = 1e-8  # of the largest eigenvalue: below it, distances are not Euclidean
 
@@ -109,6 +110,38 @@ class Distances(_Matrix):
     """
 
     distances: Array
+
+    @staticmethod
+    def of(metric: str, *, bandwidth: float | str | None = None, **options: Any) -> MetricKernel:
+        """Return the kernel of a distance of scipy, whose observations are rows of numbers.
+
+        It compares the columns of tables as they are, unless ``scale=`` is given.  Distances of
+        presence, such as "jaccard", take every number but 0 as present.
+
+        Parameters
+        ----------
+        metric : str
+            Name of a distance in :mod:`scipy.spatial.distance`, such as "braycurtis", "jaccard" or
+            "canberra".
+        bandwidth : float or "median", optional
+            By default the kernel is that of ``Distances(D)``.  With a bandwidth it is exp(-D /
+            bandwidth), for tests and estimators that need a positive definite kernel, as this is
+            for Bray-Curtis distances; "median" is the median distance.
+        **options
+            Arguments of the distance, such as ``p=3`` of "minkowski".
+
+        Returns
+        -------
+        MetricKernel
+
+        Examples
+        --------
+        >>> from shrinktest import Distances, two_sample_test
+        >>> near, far = [[9, 1, 0], [7, 2, 1], [8, 0, 2]], [[1, 8, 3], [0, 9, 2], [2, 7, 2]]
+        >>> two_sample_test(near, far, kernel=Distances.of("braycurtis"), alpha=0.2).pvalue
+        0.1
+        """
+        return MetricKernel(metric, bandwidth, options)
 
     def __post_init__(self) -> None:
         distances = checked_gram(_square(self.distances, "distances"), "distances", products=False)

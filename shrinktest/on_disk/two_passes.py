@@ -22,13 +22,13 @@ from shrinktest.data.on_disk.rows import rows_of_samples
 from shrinktest.data.on_disk.sources import BINS, Batches, as_batches
 from shrinktest.data.on_disk.whole import read_whole
 from shrinktest.data.read import XY
-from shrinktest.data.scale import ScaleOption
+from shrinktest.data.scale import ScaleOption, is_automatic
 from shrinktest.data.untestable import without_untestable
 from shrinktest.data.variable import Variable
 from shrinktest.ensembles import Ensemble
 from shrinktest.estimators import MeanEstimator
 from shrinktest.kernel_spec import KernelSpec, is_auto, is_several
-from shrinktest.kernels import Gaussian, Kernel, as_kernel
+from shrinktest.kernels import Gaussian, Kernel, as_kernel, compares_as_given
 from shrinktest.kernels.inner import FeatureMap
 from shrinktest.many import ColumnsToTest, dropping
 from shrinktest.on_disk.hypotheses import (
@@ -76,7 +76,8 @@ class OnDiskTest:
     @cached_property
     def units(self) -> ScaleOption:
         """Units of columns, as the user gives them."""
-        return ScaleOption.of(self.scale)
+        plain = all(compares_as_given(spec.kernel) for spec in self.specs)
+        return ScaleOption.of(None if plain and is_automatic(self.scale) else self.scale)
 
     @cached_property
     def generator(self) -> np.random.Generator:

@@ -26,7 +26,7 @@ from shrinktest._check import (
 )
 from shrinktest.auto import estimators_of, recommended
 from shrinktest.ensembles import Ensemble
-from shrinktest.estimators import ALIASES, ESTIMATORS, MeanEstimator, as_estimator
+from shrinktest.estimators import ALIASES, ESTIMATORS, IN_PAPERS, MeanEstimator, as_estimator
 from shrinktest.kernel_spec import AUTO, is_auto
 from shrinktest.power.designs.base import function_name
 from shrinktest.results.info import INDEPENDENCE, K_SAMPLE, KINDS, TWO_SAMPLE
@@ -375,7 +375,7 @@ def as_compared(given: Any, test: str) -> Compared:
     if isinstance(given, str):
         known = known_test(given, test)
         names = (*ESTIMATORS, *ALIASES, AUTO)
-        if known is None and given.lower().replace("-", "_") not in names:
+        if known is None and given.lower().replace("-", "_") not in (*names, *IN_PAPERS):
             hint = did_you_mean(given, (*names, *KNOWN_TESTS))
             others = (
                 f", nor of {KINDS[test].described}: {listed(known_tests(test))}"

@@ -76,14 +76,17 @@ def test_a_shops_export_is_compared_in_two_runs(run):
     write_orders("april.csv", 2, 0.6)
     line = "compare march.csv april.csv --estimator kme --resamples 99 --seed 0 --workers 1"
     code, out, problems = run(line)
-    assert (code, out) == (2, "") and len(problems) == 5
-    assert "column 'comment' holds text with more than 1000 different values" in problems[-1]
-    assert "--types" in problems[-1]
+    assert (code, out) == (2, "") and len(problems) == 7
+    (text,) = (problem for problem in problems if "column 'comment' holds text" in problem)
+    assert "more than 1000 different values" in text and "--types" in text
+    gaps = [problem for problem in problems if "values are missing in" in problem]
+    assert len(gaps) == 2 and all("give --nan-policy omit or" in problem for problem in gaps)
     for file in ("march.csv", "april.csv"):
         own = [problem for problem in problems if f"{file}: line " in problem]
         assert "column 'price': '$" in own[0] and own[0].endswith("give --types price=number")
         assert "column 'discount': '" in own[1] and own[1].endswith("give --types discount=number")
     options = ["--types", "price=number", "--types", "discount=number,comment=drop"]
+    options += ["--nan-policy", "indicator"]
     code, out, problems = run(line, *options, "--json")
     assert (code, problems) == (0, [])
     result = json.loads(out)

@@ -84,6 +84,23 @@ def test_hints(option, meant, capsys):
     assert f"two-sample has no option {option}; did you mean {meant}?" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("option", "hint"),
+    [
+        ("--device", "tests run on the CPU"),
+        ("--alternative", "tests are against any difference"),
+        ("--delimeters", "did you mean --delimiter?"),
+        ("--band", "see shrinktest two-sample --help"),
+        ("--nonsense", "see shrinktest two-sample --help"),
+    ],
+)
+def test_only_words_that_are_near_are_suggested(option, hint, capsys):
+    assert main(["two-sample", "a.csv", "b.csv", option, "3"]) == 2
+    shown = capsys.readouterr().err
+    assert f"two-sample has no option {option}; {hint}" in shown
+    assert ("did you mean" in shown) == ("did you mean" in hint)
+
+
 def test_python_names_are_options_too(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.csv").write_text("u\n" + "\n".join(map(str, range(9))))
@@ -139,3 +156,19 @@ def test_completion_knows_every_command_and_option(shell, capsys):
         ]
         options = {word[2:] for word in subparser._option_string_actions if word.startswith("--")}
         assert {*re.findall(r"(?:--|-l )([a-z-]+)", line)} == options
+
+
+@pytest.mark.parametrize("command", ["compare", "monitor", "two-sample", "columns", "k-sample"])
+def test_missing_cells_are_an_error_of_every_command(command, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.csv").write_text("u\n" + "\n".join(f"{0.37 * row % 1:.2f}" for row in range(60)))
+    (tmp_path / "b.csv").write_text(
+        'u\n""\n' + "\n".join(f"{0.61 * row % 1:.2f}" for row in range(59))
+    )
+    assert main([command, "a.csv", "b.csv"]) == 2
+    assert "missing" in capsys.readouterr().err
+    assert main([command, "a.csv", "b.csv", "--nan-policy", "omit"]) == 0
+    main([command, "--help"])
+    shown = capsys.readouterr().out
+    (line,) = (line for line in shown.splitlines() if line.strip().startswith("--nan-policy"))
+    assert line.endswith("(raise)")

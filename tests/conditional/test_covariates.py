@@ -102,6 +102,14 @@ def test_effects_exist_within_strata_only():
             two_sample_test(X, Y, covariates=PAIR, **options, **FEW).effect()
 
 
+def test_one_chance_of_all_rows_may_be_a_number():
+    x, y = np.random.default_rng(0).normal(size=(2, 12, 1))
+    options = {"covariates": (x, y), "n_resamples": 99, "rng": 0}
+    coin = two_sample_test(x, y + 1.0, propensity=0.5, **options)
+    rows = two_sample_test(x, y + 1.0, propensity=np.full(24, 0.5), **options)
+    assert (coin.statistic, coin.pvalue) == (rows.statistic, rows.pvalue)
+
+
 def test_known_chances_are_drawn_exactly():
     """The p-value is near that of all labellings, weighted by their probabilities in a naive twin."""
     chance = np.array([0.2, 0.4, 0.5, 0.6, 0.7, 0.8])
@@ -160,18 +168,18 @@ def test_missing_values(options):
         ({"covariates": PAIR[::-1]}, "give them for the same rows"),
         ({"covariates": PAIR, "paired": True}, "paired= and covariates="),
         ({"covariates": PAIR, "block_length": "auto"}, "block_length= and covariates="),
-        ({"covariates": PAIR, "propensity": 3.0}, "propensity"),
+        ({"covariates": PAIR, "propensity": 3.0}, "propensity must be a chance between 0 and 1"),
         (
             {"covariates": PAIR, "propensity": np.full(3, 0.5)},
-            "propensity must be chances.* each of 80 rows",
+            "propensity must be a chance.* each of 80 rows",
         ),
         (
             {"covariates": PAIR, "propensity": np.ones(N)},
-            "propensity must be chances between 0 and 1",
+            "propensity must be a chance between 0 and 1",
         ),
         (
             {"covariates": PAIR, "propensity": (np.full(7, 0.5), np.full(73, 0.5))},
-            "propensity must be chances",
+            "propensity must be a chance",
         ),
         ({"covariates": PAIR, "covariate_method": "propensity"}, "propensity= goes with"),
         (

@@ -129,6 +129,18 @@ def test_names():
     assert repr(as_estimator(np.mean)) == "FromFunction(mean)"
 
 
+@pytest.mark.parametrize("spelling", ["scose", "S-COSE", "S-KMSE", "fcose", "F-COSE", "f_kmse"])
+def test_names_of_the_papers(spelling):
+    meant = SKMSE() if spelling[0] in "sS" else FKMSE()
+    assert as_estimator(spelling) == meant
+    X, Y = np.random.default_rng(0).normal(size=(2, 12, 1))
+    results = (
+        independence_test(X, Y, estimator=given, n_resamples=19, rng=0)
+        for given in (spelling, meant)
+    )
+    assert next(results).statistic == next(results).statistic
+
+
 #: Arguments, the error; the message names the first argument.
 BAD = [
     *((as_estimator, {"estimator": wrong}, ValueError) for wrong in ("fkme", "auto")),

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 import naive_kernels as naive
 import shrinktest.kernels as names
-from naive_kernels import corrupted, gaussian, laplacian, linear, polynomial
+from naive_kernels import corrupted, cosine, gaussian, laplacian, linear, polynomial
 from naive_kernels import median_bandwidth as naive_median
 from shrinktest import (
+    Cosine,
     Energy,
     Gaussian,
     Laplacian,
@@ -44,6 +45,7 @@ KERNELS = [
     Laplacian(1.3),
     Laplacian((0.5, 2.0)),
     Linear(),
+    Cosine(),
     Polynomial(),
     Polynomial(degree=3, offset=0),
     Custom(brownian),
@@ -112,6 +114,7 @@ def test_values_against_the_formulas(bandwidth):
         Laplacian(bandwidth)(X, Y), laplacian(X, Y, np.array(bandwidth)), rtol=1e-12
     )
     np.testing.assert_allclose(Linear()(X, Y), linear(X, Y), rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(Cosine()(X, Y), cosine(X, Y), rtol=1e-12, atol=1e-14)
     np.testing.assert_allclose(
         Polynomial(3, 1.5)(X, Y), polynomial(X, Y, 3, 1.5), rtol=1e-11, atol=1e-13
     )

@@ -185,7 +185,7 @@ class Bins:
         split = [halves(each) for each in features]
         keys = [digest(per_row) for per_row, _ in split]
         raw = {key: per_row for key, (per_row, _) in zip(keys, split, strict=True)}
-        widths = [each.coordinates(np.zeros((1, columns))).shape[1] for each in raw.values()]
+        widths = [each.coordinates(np.ones((1, columns))).shape[1] for each in raw.values()]
         bins = [n + 1 for n in self.counts]
         total = [[np.zeros((n, width)) for width in widths] for n in bins]
         depends = {

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._check import as_points, count, listed, refuse_sparse
+from shrinktest._check import as_points, count, listed, refuse_sparse, tensors_to_numpy
 from shrinktest.data.on_disk.storage import (
     KINDS,
     Chunk,
@@ -74,7 +74,8 @@ class Batches:
         map; an array or a data frame of dask; a lazy frame of polars or a dataset of pyarrow, which
         must give its rows in the same order whenever it is read; or any object that gives arrays
         (n_i, d) or data frames whenever it is iterated over anew, as a list does and a generator
-        does not.
+        does not; a DataLoader of torch, too, without shuffling.  Tensors that come together in one
+        batch stand side by side, so that ``columns`` can choose among them.
     columns : sequence, optional
         Which columns to read: their names in CSV and Parquet files and in tables, else their
         numbers; default all.
@@ -155,6 +156,11 @@ class Batches:
             raise TypeError(
                 f"data must be paths, an array or an iterable of arrays, not {kind}; give a table "
                 "as Batches([table])"
+            )
+        if type(getattr(self.data, "sampler", None)).__name__ == "RandomSampler":
+            raise ValueError(
+                "data must give its rows in the same order again; make the loader with "
+                "shuffle=False"
             )
         if isinstance(self.data, Iterator):
             kind = type(self.data).__name__
@@ -286,8 +292,9 @@ class Batches:
             if is_lazy(self.data)
             else self.data
         )
-        for i, values in enumerate(parts):
+        for i, given in enumerate(parts):
             where = f"{name}, batch {i} (counting from 0),"
+            values = side_by_side(given, where.rstrip(","))
             refuse_sparse(values, where.rstrip(","))
             if not is_table(values) and np.ndim(values) != 2:
                 raise ValueError(
@@ -296,6 +303,22 @@ class Batches:
                 )
             yield Chunk(where, values, first=first, rows=len(values))
             first += len(values)
+
+
+def side_by_side(batch: Any, name: str) -> Any:
+    """Return tensors, or several of as many rows, as one array of rows; anything else unchanged."""
+    arrays = tensors_to_numpy(batch, name)
+    if arrays is batch:
+        return batch
+    if isinstance(arrays, np.ndarray):
+        arrays = [arrays]
+    tables = [array[:, None] if array.ndim == 1 else array for array in arrays]
+    if any(table.ndim != 2 or len(table) != len(tables[0]) for table in tables):
+        shapes = [np.shape(array) for array in arrays]
+        raise ValueError(
+            f"{name} must have tensors of as many rows, with two dimensions; found shapes {shapes}"
+        )
+    return np.hstack(tables)
 
 
 def _may_count(values: np.ndarray) -> bool:
