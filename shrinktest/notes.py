@@ -252,9 +252,9 @@ TEXTS = {
         "No interval is given for rows in time order, because it would be too short."
     ),
     "effect-in-blocks": (
-        "Rows are compared within blocks, and both samples are weighted to the same proportions of "
-        "blocks. Blocks with fewer than two rows of a sample are left out of the distance (for "
-        "pairs, use paired=True). Intervals may include no difference although the test rejects."
+        "Rows are compared within blocks, weighted to the same proportions in both samples. The "
+        "distance needs two rows of each sample in a block (for pairs, use paired=True). Intervals "
+        "may include no difference although the test rejects."
     ),
     "effect-across-blocks": (
         "Effects of columns compare all rows, so differences between blocks are part of them and "

@@ -100,7 +100,8 @@ def test_places_among_rows_that_are_left():
     notes = change_points(pd.Series(x), nan_policy="omit", **MORE).notes
     assert any("Locations count only the rows that were kept" in note for note in notes)
     assert not any(
-        "Locations count" in note for note in change_point_test(VALUE, nan_policy="omit", **MORE).notes
+        "Locations count" in note
+        for note in change_point_test(VALUE, nan_policy="omit", **MORE).notes
     )
 
 

@@ -315,9 +315,7 @@ def test_missing_as_information():
     filled = pooled["rate"].fillna(pooled["rate"].median()).to_numpy()
     np.testing.assert_allclose(values[:, rate], filled / filled.std())
     np.testing.assert_allclose(values[:, rate + 1], np.sqrt(2.0) * pooled["rate"].isna())
-    assert any(
-        "missing values in rate, colour are compared as well" in note for note in notes
-    )
+    assert any("missing values in rate, colour are compared as well" in note for note in notes)
     assert two_sample_test(A, B, nan_policy="indicator", rng=0).pvalue == 0.001
     assert (
         two_sample_test(
