@@ -117,7 +117,23 @@ DESIGNS: dict[str, type[Design]] = {
 def as_design(design: Any) -> Design:
     """Return a design from a name, a design, or a function ``(rng, n) -> (X, Y)``.
 
-    The function draws data for a test.
+    Parameters
+    ----------
+    design : str, Design or callable
+        Name of a built-in design (the keys of ``DESIGNS``), a design, which is returned as it is,
+        or a function that draws data for a two-sample test.
+
+    Returns
+    -------
+    Design
+        The design with its default parameters, if it was named.
+
+    Raises
+    ------
+    ValueError
+        If no design has this name.
+    TypeError
+        If ``design`` is neither a name, nor a design, nor a function.
 
     Examples
     --------

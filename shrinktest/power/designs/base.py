@@ -70,14 +70,14 @@ def function_name(function: Any) -> str:
 class Design:
     """A source of simulated data for a test, with a twin under the null hypothesis.
 
-    Notes
-    -----
-    A design of your own is a frozen dataclass with ``test`` ("two-sample", "independence",
-    "k-sample", "joint-independence", "change-point", "symmetry", "conditional-independence" or
-    "factor") and ``draw``, which returns the samples or variables as a tuple of arrays; for
-    "factor" a table and the response, with formula and term in ``options``.  Its null twin permutes
-    what it draws; instead, ``neutral`` may name the parameters at which there is no effect, or
-    ``null`` may return another design.
+    Derive designs of your own from this class, which has no parameters itself.
+
+    Notes ----- A design of your own is a frozen dataclass with ``test`` ("two-sample",
+    "independence", "k-sample", "joint-independence", "change-point", "symmetry",
+    "conditional-independence" or "factor") and ``draw``, which returns the samples or variables as
+    a tuple of arrays; for "factor" it returns a table and the response, while formula and term are
+    in ``options``.  Its null twin permutes the drawn rows, unless ``neutral`` names the parameters
+    at which there is no effect or ``null`` returns another design.
 
     Examples
     --------
@@ -131,13 +131,18 @@ class Design:
         rng : None, int, SeedSequence, BitGenerator or Generator
             Seed or source of the random numbers.
         n, m : int
-            Observations in ``X``, at least ``smallest()``, and in ``Y`` of two samples, by default
-            ``ratio`` times n.
+            Number of observations in ``X``, at least ``smallest()``, and in ``Y`` of two samples,
+            by default ``ratio`` times n.
 
         Returns
         -------
         tuple of ndarray, shapes (n, p) and (m, q)
             The samples (with as many columns), or the variables (with as many rows).
+
+        Raises
+        ------
+        ValueError
+            If ``n`` or ``m`` is too small, or the drawn data have another number of rows.
         """
         return self.trial(rng, n, m)[0]
 
@@ -165,7 +170,7 @@ class Design:
     def draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, ...]:
         """Return the samples or the variables.
 
-        Variables have n rows; the last sample has m rows, and the others have n.
+        Variables have n rows each, whereas the last sample has m rows and the others have n.
         """
         raise NotImplementedError
 
@@ -187,14 +192,11 @@ class Design:
         return {}
 
     def options_for(self, n: int, m: int) -> dict[str, Any]:
-        """Return keyword arguments for n observations of X and m of Y, such as blocks.
-
-        They are keyword arguments for the test.
-        """
+        """Return row arguments of the test, such as blocks, for n rows of X and m of Y."""
         return {}
 
     def smallest(self) -> int:
-        """Return the smallest ``n`` that ``sample`` takes."""
+        """Return the smallest ``n`` that ``sample`` accepts."""
         return 2
 
     @property
@@ -204,12 +206,12 @@ class Design:
 
     @property
     def unit(self) -> str:
-        """Name of what ``n`` counts, if not observations."""
+        """Name of the units that ``n`` counts, if these are not observations."""
         return ""
 
     @property
     def assumption(self) -> str:
-        """Sentence on what a size assumes that is found by pilot data; empty without these."""
+        """Assumption of a sample size that comes from pilot data; empty without these."""
         return ""
 
     def __repr__(self) -> str:
@@ -336,7 +338,13 @@ class Twin(Design):
 
 @dataclass(frozen=True, repr=False)
 class Independent(Twin):
-    """The null twin of an independence design: x of one data set, y of another."""
+    """The null twin of an independence design: x of one data set, y of another.
+
+    Parameters
+    ----------
+    design : Design
+        Independence design from which both data sets are drawn.
+    """
 
     def draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, ...]:
         x, _ = self.design.sample(rng, n)
@@ -346,11 +354,16 @@ class Independent(Twin):
 
 @dataclass(frozen=True, repr=False)
 class Relabelled(Twin):
-    """Null twin for any design: samples are split at random, or one variable permuted.
+    """Null twin of any design, by a random split or permutation of its rows.
 
-    Samples are pooled first; the variable is permuted against the others.
+    Samples are pooled and split at random, whereas of several variables each but the first is
+    permuted.  If the design restricts permutations, observations are permuted only as far as that
+    allows.
 
-    If the design restricts permutations, observations are permuted only as far as that allows.
+    Parameters
+    ----------
+    design : Design
+        Design whose data are relabeled.
     """
 
     def _check(self) -> None:

@@ -44,26 +44,26 @@ class FromData(Design):
     X, Y : array_like, shape (n, d) and (m, d), or (n,) and (m,)
         The pilot data, arrays or tables: two samples, or two variables whose rows belong together.
     test : {"two-sample", "independence"}, default "two-sample"
+        Test for which data are drawn, of two samples or of two variables.
     ratio : float, default 1.0
         Size of Y over size of X in the planned study, for two samples.
     paired : bool, default False
-        True if row i of X and row i of Y are a pair, as in the planned study.
+        True if row i of X and row i of Y are a pair, in the planned study as in the pilot data.
     groups : array_like, optional
         Labels of rows that belong together, as in the test: of all rows of two samples or a pair
-        (of X, of Y); of the rows of two variables.  Whole groups are resampled, tests permute
-        groups, and ``n`` counts groups.
+        (of X, of Y); of the rows of two variables.  Whole groups are resampled and permuted, and
+        ``n`` counts groups.
     nan_policy : {"raise", "omit", "indicator"}, default "raise"
-        What tests do with missing values, which pilot data may have unless it is "raise".  With
-        "omit", ``n`` counts all rows, complete or not: those to recruit.
+        How tests treat missing values, which pilot data may have unless it is "raise".  With
+        "omit", ``n`` counts all rows to recruit, complete or not.
     column_types : mapping, optional
         How columns of tables are read, as in the test.
 
-    Notes
-    -----
-    Rows, pairs or groups are drawn with replacement (the bootstrap).  The null twin draws both
-    samples from the pooled rows, or the two variables apart; it swaps pairs at random, and permutes
-    the groups of variables.  Powers tend to be too high, because an effect that is in the pilot
-    data by chance counts as real.  A draw whose complete rows are all equal is drawn again.
+    Notes ----- Rows, pairs or groups are drawn with replacement (the bootstrap).  The null twin
+    draws both samples from the pooled rows, or each of the two variables separately; it swaps pairs
+    at random, and permutes the groups of variables.  Powers tend to be too high, because an effect
+    that is in the pilot data by chance counts as real.  A sample whose complete rows are all equal
+    is drawn again.
 
     Examples
     --------
@@ -171,7 +171,7 @@ class FromData(Design):
     def complete_shares(self) -> tuple[float, ...]:
         """Proportions of complete rows in X and in Y.
 
-        Of pairs, and of rows of two variables, in both together.
+        Of pairs, and of rows of two variables, it is the proportion that is complete in both.
         """
         complete = [~np.isnan(values).any(axis=1) for values in (self.X, self.Y)]
         if self.paired or self.test == INDEPENDENCE.name:
@@ -219,20 +219,20 @@ class FromFunction(Design):
     Parameters
     ----------
     function : callable
-        ``function(rng, n) -> (X, Y)`` with a numpy Generator, from which all randomness must come,
-        and the number of rows of X; ``function(rng, n, m)`` if the ratio is not 1. X and Y may be
-        tables.
+        ``function(rng, n) -> (X, Y)``, called with a numpy Generator, from which all randomness
+        must come, and the number of rows of X; or ``function(rng, n, m)`` if the ratio is not 1.  X
+        and Y may be tables.
     test : {"two-sample", "independence"}, default "two-sample"
+        Test for which data are drawn, of two samples or of two variables.
     ratio : float, default 1.0
-        Size of Y over size of X, for two samples; other ratios need a function that takes ``m``.
+        Size of Y over size of X, for two samples; other ratios need a function that accepts ``m``.
     restriction : callable, optional
         ``restriction(n, m) -> dict`` of arguments of the test that restrict its permutations, such
         as ``blocks``.
 
-    Notes
-    -----
-    The null twin permutes what the function returns: two samples are pooled and split at random,
-    pairs are paired anew at random; with a ``restriction`` as far as that allows.
+    Notes ----- The null twin permutes the returned rows: two samples are pooled and split at
+    random, whereas pairs are formed anew at random.  If there is a ``restriction``, both respect
+    it.
 
     Examples
     --------
@@ -335,8 +335,18 @@ def _usable(x: Array, y: Array, together: bool) -> bool:
 class EckerleSubsample(IndependenceDesign):
     """Subsamples of the 35 points of Eckerle4.
 
-    Drawn without replacement, with the median bandwidths of "all" points, as in the study of [X20]
-    Table 4, or the "median" of each subsample.
+    The points are drawn without replacement.
+
+    Parameters
+    ----------
+    bandwidth : {"all", "median"}, default "all"
+        Whether bandwidths are medians of all 35 points, as in the study of [X20] Table 4, or
+        medians of each subsample.
+
+    References
+    ----------
+    .. [X20] Xia et al., "Kernel mean estimation by marginalized corrupted distributions",
+       arXiv:2107.04855, 2021.
 
     Examples
     --------
@@ -352,7 +362,7 @@ class EckerleSubsample(IndependenceDesign):
 
     @staticmethod
     def size(fraction: float) -> int:
-        """Return the number of points that is this fraction of the data set; halves round up."""
+        """Return this fraction of the 35 points as a number; halves round up."""
         return math.floor(POINTS * up_to(fraction, "fraction", high=1.0) + 0.5)
 
     def draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, ...]:
@@ -376,8 +386,13 @@ class EckerleSubsample(IndependenceDesign):
 class EckerleSimulation(IndependenceDesign):
     """Simulations from the model of Eckerle4, at any sample size.
 
-    Uniform wavelengths, NIST's certified curve, and Gaussian ``noise``, by default with the
-    certified residual standard deviation; see :func:`simulate_eckerle`.
+    Wavelengths are uniform, and Gaussian noise is added to NIST's certified curve; see
+    :func:`~shrinktest.datasets.simulate_eckerle`.
+
+    Parameters
+    ----------
+    noise : float, default 0.0067629245447
+        Standard deviation of the noise, by default the certified residual standard deviation.
     """
 
     noise: float = parameter(RESIDUAL_SD, positive, allow_zero=True)

@@ -19,7 +19,13 @@ from shrinktest.power.designs.base import IndependenceDesign, parameter, up_to
 class Linear(IndependenceDesign):
     """A line with Gaussian noise.
 
-    y = x + noise e, with x and e standard Gaussian; the correlation is 1/sqrt(1 + noise^2).
+    The model is y = x + noise e, where x and e are standard Gaussian, so that the correlation is
+    1/sqrt(1 + noise^2).
+
+    Parameters
+    ----------
+    noise : float, default 2.25
+        Standard deviation of the Gaussian error that is added to the line.
     """
 
     noise: float = parameter(2.25, positive, allow_zero=True)
@@ -33,7 +39,14 @@ class Linear(IndependenceDesign):
 class LinearT(IndependenceDesign):
     """A line with noise from Student's t.
 
-    y = x + noise t, with x standard Gaussian and t of ``df`` degrees of freedom.
+    The model is y = x + noise t, where x is standard Gaussian and t has ``df`` degrees of freedom.
+
+    Parameters
+    ----------
+    noise : float, default 2.0
+        Factor of the error t that is added to the line.
+    df : float, default 3.0
+        Degrees of freedom of the t distribution, which need not have a variance.
     """
 
     noise: float = parameter(2.0, positive, allow_zero=True)
@@ -62,7 +75,13 @@ class Regression(IndependenceDesign):
 class Step(Regression):
     """A step with noise.
 
-    y = 1[x > 0] + noise e; N. Simon and R. Tibshirani, arXiv:1401.7645 (2014).
+    The model is y = 1[x > 0] + noise e, where x is uniform on [-1, 1]; it is from N. Simon and R.
+    Tibshirani, arXiv:1401.7645 (2014).
+
+    Parameters
+    ----------
+    noise : float, default 1.25
+        Standard deviation of the Gaussian error that is added to the step.
     """
 
     noise: float = parameter(1.25, positive, allow_zero=True)
@@ -75,7 +94,13 @@ class Step(Regression):
 class Quadratic(Regression):
     """A parabola with noise.
 
-    y = x^2 + noise e; Simon and Tibshirani, arXiv:1401.7645 (2014).
+    The model is y = x^2 + noise e, where x is uniform on [-1, 1]; it is from Simon and Tibshirani,
+    arXiv:1401.7645 (2014).
+
+    Parameters
+    ----------
+    noise : float, default 0.45
+        Standard deviation of the Gaussian error that is added to the parabola.
     """
 
     noise: float = parameter(0.45, positive, allow_zero=True)
@@ -88,8 +113,15 @@ class Quadratic(Regression):
 class Sinusoid(Regression):
     """A sine wave with noise.
 
-    y = sin(pi frequency x) + noise e: ``frequency`` full waves; Simon and Tibshirani,
-    arXiv:1401.7645 (2014).
+    The model is y = sin(pi frequency x) + noise e, where x is uniform on [-1, 1]; it is from Simon
+    and Tibshirani, arXiv:1401.7645 (2014).
+
+    Parameters
+    ----------
+    frequency : float, default 2.0
+        Number of full waves over the range of x.
+    noise : float, default 0.3
+        Standard deviation of the Gaussian error that is added to the wave.
     """
 
     frequency: float = parameter(2.0, positive)
@@ -103,8 +135,18 @@ class Sinusoid(Regression):
 class WShape(Regression):
     """A curve like the letter W with noise.
 
-    y = 4 (x^2 - 1/2)^2 + noise e; M. A. Newton, Ann. Appl. Stat. 3 (2009), with the formula of
-    [V19].
+    The model is y = 4 (x^2 - 1/2)^2 + noise e, where x is uniform on [-1, 1]; it is from M. A.
+    Newton, Ann. Appl. Stat. 3 (2009), but with the formula of [V19].
+
+    Parameters
+    ----------
+    noise : float, default 0.3
+        Standard deviation of the Gaussian error that is added to the curve.
+
+    References
+    ----------
+    .. [V19] Vogelstein et al., "Discovering and deciphering relationships across disparate data
+       modalities", eLife 8, 2019.
     """
 
     noise: float = parameter(0.3, positive, allow_zero=True)
@@ -117,7 +159,15 @@ class WShape(Regression):
 class Peak(Regression):
     """A narrow peak with noise.
 
-    y = exp(-x^2 / (2 width^2)) + noise e; the width of Eckerle4 is 0.08 on this scale.
+    The model is y = exp(-x^2 / (2 width^2)) + noise e, where x is uniform on [-1, 1]; the width of
+    Eckerle4 is 0.08 on this scale.
+
+    Parameters
+    ----------
+    width : float, default 0.1
+        Standard deviation of the Gaussian curve, as a fraction of half the range of x.
+    noise : float, default 0.1
+        Standard deviation of the Gaussian error that is added to the curve.
     """
 
     width: float = parameter(0.1, positive)
@@ -131,7 +181,13 @@ class Peak(Regression):
 class Cross(Regression):
     """Two crossing lines with noise.
 
-    y = x + noise e or y = -x + noise e, at random: uncorrelated.
+    The model is y = x + noise e or y = -x + noise e, each with probability one half, so that x and
+    y are uncorrelated but dependent.
+
+    Parameters
+    ----------
+    noise : float, default 0.25
+        Standard deviation of the Gaussian error that is added to the lines.
     """
 
     noise: float = parameter(0.25, positive, allow_zero=True)
@@ -145,7 +201,12 @@ class Cross(Regression):
 class Heteroscedastic(IndependenceDesign):
     """The spread of y depends on x.
 
-    y = exp(strength x) e, with x uniform on [-1, 1] and e standard Gaussian.
+    The model is y = exp(strength x) e, where x is uniform on [-1, 1] and e is standard Gaussian.
+
+    Parameters
+    ----------
+    strength : float, default 0.65
+        Slope of the log standard deviation of y in x; 0 means independence.
     """
 
     strength: float = parameter(0.65, positive, allow_zero=True)
@@ -159,8 +220,13 @@ class Heteroscedastic(IndependenceDesign):
 class Circle(IndependenceDesign):
     """A circle with noise.
 
-    Points of the unit circle plus ``noise`` in both coordinates; M. A. Newton, Ann. Appl. Stat. 3
-    (2009).
+    The pairs are random points of the unit circle plus Gaussian noise, after M. A. Newton, Ann.
+    Appl. Stat. 3 (2009).
+
+    Parameters
+    ----------
+    noise : float, default 0.1
+        Standard deviation of the error that is added to both coordinates.
     """
 
     noise: float = parameter(0.1, positive, allow_zero=True)
@@ -177,8 +243,21 @@ class Circle(IndependenceDesign):
 class MultiplicativeNoise(IndependenceDesign):
     """y is x times noise.
 
-    y = x u + noise e, coordinate by coordinate, with x, u and e standard Gaussian: uncorrelated.
-    After [V19], which has no added noise.
+    The model is y = x u + noise e, coordinate by coordinate, where x, u and e are standard
+    Gaussian, so that x and y are uncorrelated.  It is after [V19], which, however, has no added
+    noise.
+
+    Parameters
+    ----------
+    dimension : int, default 1
+        Number of coordinates of each of the two variables.
+    noise : float, default 0.4
+        Standard deviation of the error that is added to the product.
+
+    References
+    ----------
+    .. [V19] Vogelstein et al., "Discovering and deciphering relationships across disparate data
+       modalities", eLife 8, 2019.
     """
 
     dimension: int = parameter(1, count, minimum=1)
@@ -193,9 +272,20 @@ class MultiplicativeNoise(IndependenceDesign):
 class Rotated(IndependenceDesign):
     """Rotated independent sources, in any dimension.
 
-    A benchmark of [G07]: two uniform sources of unit variance, rotated by ``angle``, from 0
-    (independent) to pi/4. Each mixture and dimension - 1 Gaussian coordinates are turned by a
-    random orthogonal matrix in every trial.
+    Two uniform sources of unit variance are rotated by ``angle``, as in a benchmark of [G07].  If
+    ``dimension`` is above 1, each of the two mixtures is joined by Gaussian coordinates, and all
+    are turned by a random orthogonal matrix in every trial.
+
+    Parameters
+    ----------
+    angle : float, default pi/4
+        Angle of the rotation in radians, from 0 (independent) to pi/4.
+    dimension : int, default 1
+        Number of coordinates of each variable, of which all but one are noise.
+
+    References
+    ----------
+    .. [G07] Gretton et al., "A kernel statistical test of independence", NeurIPS, 2007.
     """
 
     angle: float = parameter(math.pi / 4, up_to, high=math.pi / 4)
@@ -274,13 +364,30 @@ def _polar(angles: Array) -> tuple[Array, Array]:
 class HyppoSimulation(IndependenceDesign):
     """A simulation of dependence from hyppo's twenty.
 
-    The settings of [V19], also in [P19], with ``noise`` as published (n = 100, p = 1).  For p =
-    ``dimension`` > 1, curves are functions of w'x with w = (1, 1/2, 1/3, ...); "spiral", "circle"
-    and "ellipse" are on a sphere; y has p coordinates in "joint-normal" (every x correlated 1/(2p)
-    with every y), "logarithmic", the sines, the squares, "multiplicative-noise" and
-    "multimodal-independence".  In "cubic" the last term is linear, as in the formula of [V19]; the
-    code of hyppo cubes it. [V19] has Var y = 1.5 in "joint-normal" and 2 log_2 abs(x) in
-    "logarithmic"; here both are as in hyppo.
+    The settings are those of [V19] and [P19], published with n = 100 and p = 1.
+
+    Parameters
+    ----------
+    relationship : str, default "linear"
+        Name of the simulation, such as "spiral", "w-shaped" or "multiplicative-noise".
+    noise : float, default 1.0
+        Factor of the published noise, so that 0 leaves the relationship without noise.
+    dimension : int, default 1
+        Number p of coordinates of x, and in some simulations of y.
+
+    Notes ----- If p > 1, curves are functions of w'x with w = (1, 1/2, 1/3, ...), whereas "spiral",
+    "circle" and "ellipse" are on a sphere.  y has p coordinates in "joint-normal" (where every x
+    has correlation 1/(2p) with every y), "logarithmic", the sines, the squares,
+    "multiplicative-noise" and "multimodal-independence".  In "cubic" the last term is linear, as in
+    the formula of [V19], although the code of hyppo cubes it.  [V19] has Var y = 1.5 in
+    "joint-normal" and 2 log_2 abs(x) in "logarithmic", but here both are as in hyppo.
+
+    References
+    ----------
+    .. [P19] Panda et al., "hyppo: a multivariate hypothesis testing Python package",
+       arXiv:1907.02088, 2019.
+    .. [V19] Vogelstein et al., "Discovering and deciphering relationships across disparate data
+       modalities", eLife 8, 2019.
     """
 
     relationship: str = parameter("linear", choice, known=SIMULATIONS)

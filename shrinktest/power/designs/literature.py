@@ -70,14 +70,36 @@ class GaussianMixture(NamedTuple):
 class Mixture(TwoSampleDesign):
     """A random mixture of four Gaussians against a changed one.
 
-    The data of [M14] and [X20]: weights (.05, .3, .4, .25), means U(-10, 10)^d, covariances
-    Wishart(c I, 7) + 0.2 I with c = ``wishart_scale``: 2 there, 3 in [S14].  ``mixture_seed`` fixes
-    the mixtures, which are drawn anew in every trial otherwise.  ``change`` and its ``amount`` a,
-    by default for a power near one half at 40 + 40 points:
+    The data are those of [M14] and [X20].  The mixture has weights (0.05, 0.3, 0.4, 0.25), means
+    U(-10, 10)^d and covariances Wishart(c I, 7) + 0.2 I, and is drawn anew in every trial.
 
-    - "mixture": each point comes, with probability a, from another mixture drawn in the same way;
-    - "means": every mean moves by a Gaussian step with standard deviation a in every coordinate;
-    - "covariance": every covariance matrix is multiplied by 1 + a.
+    Parameters
+    ----------
+    dimension : int, default 10
+        Number of coordinates d of every observation.
+    change : {"mixture", "means", "covariance"}, default "mixture"
+        Kind of change, whose size is the ``amount`` a: "mixture" draws each observation, with
+        probability a, from another mixture of the same kind; "means" moves every mean by a Gaussian
+        step with standard deviation a in every coordinate; "covariance" multiplies every covariance
+        matrix by 1 + a.
+    amount : float, optional
+        Size of the change, by default one at which the power is near one half for 40 + 40
+        observations.
+    wishart_scale : float, default 2.0
+        Scale c of the covariances, which is 2 in [M14] and [X20] but 3 in [S14].
+    mixture_seed : int, optional
+        Seed that fixes the mixtures, so that all trials share them.
+    ratio : float, default 1.0
+        Size of Y over size of X; halves round up, and Y has at least two rows.
+    swap : bool, default False
+        True if X is the changed sample; otherwise Y is.
+
+    References
+    ----------
+    .. [M14] Muandet et al., "Kernel mean estimation and Stein effect", ICML, 2014.
+    .. [S14] Muandet et al., "Kernel mean estimation via spectral filtering", NeurIPS, 2014.
+    .. [X20] Xia et al., "Kernel mean estimation by marginalized corrupted distributions",
+       arXiv:2107.04855, 2021.
     """
 
     neutral: ClassVar[dict[str, Any]] = {"amount": 0.0}
@@ -122,8 +144,26 @@ class Mixture(TwoSampleDesign):
 class Corners(TwoSampleDesign):
     """Four distant Gaussians, one of them wider.
 
-    Gaussians at (+-distance, +-distance); the one at two minus signs is wider by ``scale``: [B23],
-    with n = 500. Further variables have mean 0.
+    The Gaussians are centered at (+-distance, +-distance), and the one at two minus signs is wider,
+    as in [B23] with n = 500.  All further variables have mean 0.
+
+    Parameters
+    ----------
+    dimension : int, default 2
+        Number of coordinates of every observation, at least 2.
+    scale : float, default 1.6
+        Standard deviation of the wider Gaussian, whereas the others have 1.
+    distance : float, default 20.0
+        Distance of every center from both axes.
+    ratio : float, default 1.0
+        Size of Y over size of X; halves round up, and Y has at least two rows.
+    swap : bool, default False
+        True if X is the changed sample; otherwise Y is.
+
+    References
+    ----------
+    .. [B23] Biggs et al., "MMD-FUSE: learning and combining kernels for two-sample testing without
+       data splitting", NeurIPS, 2023.
     """
 
     neutral: ClassVar[dict[str, Any]] = {"scale": 1.0}
@@ -143,10 +183,23 @@ class Corners(TwoSampleDesign):
 class TiltedBlobs(TwoSampleDesign):
     """A grid of round Gaussians against one in which each is tilted in its own way.
 
-    3 x 3 blobs with covariance 0.03 I: [L20].  Blob i = 0, ..., 8 (row after row) has covariance
-    -(0.02 + 0.002 i) if i < 4, 0 if i = 4, and 0.02 + 0.002 (i - 5) if i > 4, times ``tilt`` (0 to
-    1).  All variances stay 0.03, as in the paper; its code multiplies by the Cholesky factor from
-    the wrong side, which makes the task easier.
+    The grid has 3 x 3 blobs with variances 0.03, as in [L20].  Blob i = 0, ..., 8 (row after row)
+    of the changed sample has covariance -(0.02 + 0.002 i) if i < 4, 0 if i = 4, and 0.02 + 0.002 (i
+    - 5) if i > 4, times ``tilt``.  All variances remain 0.03, as in the paper, although its code
+    multiplies by the Cholesky factor from the wrong side, which makes the task easier.
+
+    Parameters
+    ----------
+    tilt : float, default 1.0
+        Factor of all covariances, from 0 (no change) to 1 (as published).
+    ratio : float, default 1.0
+        Size of Y over size of X; halves round up, and Y has at least two rows.
+    swap : bool, default False
+        True if X is the changed sample; otherwise Y is.
+
+    References
+    ----------
+    .. [L20] Liu et al., "Learning deep kernels for non-parametric two-sample tests", ICML, 2020.
     """
 
     neutral: ClassVar[dict[str, Any]] = {"tilt": 0.0}
@@ -163,9 +216,26 @@ class TiltedBlobs(TwoSampleDesign):
 class TwoModes(TwoSampleDesign):
     """Two near Gaussians, correlated in opposite directions in one sample.
 
-    Gaussians at 0 and (distance, ..., distance): HDGM of [L20].  The correlation of the first two
-    coordinates is ``correlation`` in one mode and minus that in the other.  In [L20] every mode has
-    the same number of points; here modes have equal chances, so that points are independent.
+    The Gaussians are centered at 0 and (distance, ..., distance); the design is HDGM of [L20].
+    There every mode has the same number of observations, whereas modes have equal probabilities
+    here, so that observations are independent.
+
+    Parameters
+    ----------
+    dimension : int, default 10
+        Number of coordinates of every observation, at least 2.
+    correlation : float, default 0.5
+        Correlation of the first two coordinates in one mode, and minus that in the other mode.
+    distance : float, default 0.5
+        Difference between the means of both modes, in every coordinate.
+    ratio : float, default 1.0
+        Size of Y over size of X; halves round up, and Y has at least two rows.
+    swap : bool, default False
+        True if X is the changed sample; otherwise Y is.
+
+    References
+    ----------
+    .. [L20] Liu et al., "Learning deep kernels for non-parametric two-sample tests", ICML, 2020.
     """
 
     neutral: ClassVar[dict[str, Any]] = {"correlation": 0.0}
@@ -199,8 +269,25 @@ def _correlated(z: Array, correlation: Array) -> Array:
 class SparseShift(TwoSampleDesign):
     """Gaussians whose means differ in a few of many coordinates.
 
-    The first ``moved`` means are shifted.  A setting of [SP25], with n = 100; the default dimension
-    is not from there.
+    The design is a setting of [SP25] with n = 100, but the default dimension is not from there.
+
+    Parameters
+    ----------
+    dimension : int, default 500
+        Number of coordinates of every observation.
+    shift : float, default 1.0
+        Difference in means, in standard deviations, in each coordinate that moves.
+    moved : int, default 2
+        Number of coordinates whose means differ.
+    ratio : float, default 1.0
+        Size of Y over size of X; halves round up, and Y has at least two rows.
+    swap : bool, default False
+        True if X is the changed sample; otherwise Y is.
+
+    References
+    ----------
+    .. [SP25] Santoro and Panaretos, "Likelihood ratio tests by kernel Gaussian embedding",
+       arXiv:2508.07982, 2025.
     """
 
     neutral: ClassVar[dict[str, Any]] = {"shift": 0.0}
@@ -218,8 +305,26 @@ class SparseShift(TwoSampleDesign):
 class SpikedCovariance(TwoSampleDesign):
     """Gaussians whose covariances differ in a small block.
 
-    All covariances within the block are ``covariance``, so that it has rank one.  A setting of
-    [SP25], with n = 100.
+    All covariances within the block are equal, so that it has rank one.  The design is a setting of
+    [SP25] with n = 100.
+
+    Parameters
+    ----------
+    dimension : int, default 500
+        Number of coordinates of every observation.
+    block : int, default 5
+        Number of coordinates in the block; 0 means no change.
+    covariance : float, default 3.0
+        Every variance and covariance within the block of the changed sample.
+    ratio : float, default 1.0
+        Size of Y over size of X; halves round up, and Y has at least two rows.
+    swap : bool, default False
+        True if X is the changed sample; otherwise Y is.
+
+    References
+    ----------
+    .. [SP25] Santoro and Panaretos, "Likelihood ratio tests by kernel Gaussian embedding",
+       arXiv:2508.07982, 2025.
     """
 
     neutral: ClassVar[dict[str, Any]] = {"block": 0}
@@ -237,8 +342,25 @@ class SpikedCovariance(TwoSampleDesign):
 class ThinCube(TwoSampleDesign):
     """Uniform on a cube against uniform on a thinner box.
 
-    The first ``thin`` sides of the box are [margin, 1 - margin], margin < 0.5. A setting of [SP25],
-    with n = 100.
+    The design is a setting of [SP25] with n = 100.
+
+    Parameters
+    ----------
+    dimension : int, default 500
+        Number of coordinates of every observation.
+    thin : int, default 30
+        Number of sides of the box that are shorter than those of the cube.
+    margin : float, default 0.1
+        Length by which each of these sides is cut at both ends, from 0 to below 0.5.
+    ratio : float, default 1.0
+        Size of Y over size of X; halves round up, and Y has at least two rows.
+    swap : bool, default False
+        True if X is the changed sample; otherwise Y is.
+
+    References
+    ----------
+    .. [SP25] Santoro and Panaretos, "Likelihood ratio tests by kernel Gaussian embedding",
+       arXiv:2508.07982, 2025.
     """
 
     neutral: ClassVar[dict[str, Any]] = {"margin": 0.0}
@@ -256,7 +378,24 @@ class ThinCube(TwoSampleDesign):
 class Bimodal(TwoSampleDesign):
     """Gaussian against one with two modes along one of many coordinates.
 
-    The modes are at +-separation, and the means are the same.  A setting of [SP25], with n = 100.
+    Because the modes are at +-separation, the means are equal.  The design is a setting of [SP25]
+    with n = 100.
+
+    Parameters
+    ----------
+    dimension : int, default 1000
+        Number of coordinates of every observation.
+    separation : float, default 4.0
+        Distance of both modes from 0 in the first coordinate.
+    ratio : float, default 1.0
+        Size of Y over size of X; halves round up, and Y has at least two rows.
+    swap : bool, default False
+        True if X is the changed sample; otherwise Y is.
+
+    References
+    ----------
+    .. [SP25] Santoro and Panaretos, "Likelihood ratio tests by kernel Gaussian embedding",
+       arXiv:2508.07982, 2025.
     """
 
     neutral: ClassVar[dict[str, Any]] = {"separation": 0.0}
@@ -273,9 +412,27 @@ class Bimodal(TwoSampleDesign):
 class Autoregressive(TwoSampleDesign):
     """Autoregressions with different correlations and the same margins.
 
-    Gaussian rows with correlation^|i - j| between coordinates against correlation + change.  A
-    setting of [SP25], with n = 100 and several changes; the default dimension and change are not
-    from there.
+    The coordinates i and j of a Gaussian row have correlation c^|i - j|, where c is ``correlation``
+    in one sample and correlation + change in the other.  The design is a setting of [SP25] with n =
+    100, but the default dimension and change are not from there.
+
+    Parameters
+    ----------
+    dimension : int, default 50
+        Number of coordinates of every observation, at least 2.
+    correlation : float, default 0.5
+        Correlation of neighboring coordinates in the unchanged sample, from 0 to below 1.
+    change : float, default 0.3
+        Increase in that correlation, with a sum below 1.
+    ratio : float, default 1.0
+        Size of Y over size of X; halves round up, and Y has at least two rows.
+    swap : bool, default False
+        True if X is the changed sample; otherwise Y is.
+
+    References
+    ----------
+    .. [SP25] Santoro and Panaretos, "Likelihood ratio tests by kernel Gaussian embedding",
+       arXiv:2508.07982, 2025.
     """
 
     neutral: ClassVar[dict[str, Any]] = {"change": 0.0}
@@ -298,10 +455,28 @@ class Autoregressive(TwoSampleDesign):
 
 @dataclass(frozen=True, repr=False)
 class Spheres(TwoSampleDesign):
-    """Points near a sphere against the same moved a little.
+    """Points near a sphere against a slightly shifted copy.
 
-    Points of the unit sphere plus Gaussian noise, moved by ``shift`` in every coordinate.  A
-    setting of [SP25], with n = 100; the default dimension is not from there.
+    The observations are random points of the unit sphere plus Gaussian noise.  The design is a
+    setting of [SP25] with n = 100, but the default dimension is not from there.
+
+    Parameters
+    ----------
+    dimension : int, default 30
+        Number of coordinates of every observation.
+    noise : float, default 0.02
+        Standard deviation of the noise in every coordinate.
+    shift : float, default 0.015
+        Difference in means in every coordinate.
+    ratio : float, default 1.0
+        Size of Y over size of X; halves round up, and Y has at least two rows.
+    swap : bool, default False
+        True if X is the changed sample; otherwise Y is.
+
+    References
+    ----------
+    .. [SP25] Santoro and Panaretos, "Likelihood ratio tests by kernel Gaussian embedding",
+       arXiv:2508.07982, 2025.
     """
 
     neutral: ClassVar[dict[str, Any]] = {"shift": 0.0}

@@ -26,7 +26,7 @@ from shrinktest.settings import Settings
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FactorsFromData(Design):
-    """Resampled pilot table of a design with several factors: the power to find a term.
+    """Resampled pilot table with several factors, for the power of a term.
 
     Parameters
     ----------
@@ -35,34 +35,34 @@ class FactorsFromData(Design):
     table : table
         The pilot data, without missing values in the variables of the formula.
     response : str, list of str, array, table, Precomputed or Distances, optional
-        What the terms may explain, as in :func:`factor_test`.
+        The response that the terms may explain, as in :func:`factor_test`.
     term : str, optional
-        The term that is tested; not needed if the formula has only one.
+        The term that is tested, which is not needed if the formula has only one.
     effect : float, default 1.0
-        Share of rows or groups that respond as in the pilot data, from 0 to 1.  The others exchange
-        the values of a variable of the term, within cells of the other factors.
+        Proportion of rows or groups that respond as in the pilot data, from 0 to 1.  The others
+        exchange the values of a variable of the term, within cells of the other factors.
     groups : str, list of str or array_like, optional
         Rows that belong together.  Whole groups are drawn, and ``n`` counts groups.
     blocks : str, list of str or array_like, optional
-        Permutations stay within them; the planned study has the blocks of the pilot data.
+        Blocks within which rows are permuted; the planned study has the blocks of the pilot data.
     typ : {2, 1}, default 2
+        Type of the sums of squares, as in :func:`factor_test`.
     nan_policy : {"raise", "omit", "indicator"}, default "raise"
-        What tests do with missing values of the response.
+        How tests treat missing values of the response.
     column_types : mapping, optional
         How columns of the response are read, as in the test.
 
-    Notes
-    -----
-    Rows or groups are drawn with replacement (the bootstrap), in the proportions of the pilot data
-    from each cell of the factors and blocks, so that no level vanishes.  A pilot row that is drawn
-    twice is a tie of the response, which in small pilot tables makes residuals smaller and powers
-    higher; so does an effect that is in the pilot data by chance.  A smaller ``effect`` allows for
-    this.
+    Notes ----- Rows or groups are drawn with replacement (the bootstrap), in the proportions of the
+    pilot data from each cell of the factors and blocks, so that no level vanishes.  Powers may be
+    too high for two reasons: a pilot row that is drawn twice is a tie of the response, which makes
+    residuals smaller in small pilot tables, and an effect may be in the pilot data by chance.  A
+    smaller ``effect`` allows for this.
 
-    The null twin has ``effect=0``: of the first variable of the term that is constant within
-    groups, or else of its first variable, all values change places, between groups or within them.
-    All terms with this variable then have no effect.  A draw in which the response or a covariate
-    is constant is drawn again.  Other tests get the table and the response.
+    The null twin has ``effect=0``: all values of one variable of the term are permuted, between
+    groups or within them.  It is the first variable that is constant within groups, or else the
+    first variable, and no term with this variable then has an effect.  If the response or a
+    covariate is constant in the drawn data, they are drawn again.  Other tests get the table and
+    the response.
 
     Examples
     --------

@@ -41,7 +41,25 @@ def _degrees(value: Any, name: str) -> float:
 class MeanShift(TwoSampleDesign):
     """Gaussians with different means.
 
-    The mean moves by ``shift`` in one coordinate or in all; the first benchmark of [G12].
+    The mean moves by ``shift`` in one coordinate or in all of them, as in the first benchmark of
+    [G12].
+
+    Parameters
+    ----------
+    dimension : int, default 10
+        Number of coordinates of every observation.
+    shift : float, default 1.0
+        Difference in means in standard deviations, in each coordinate that moves.
+    coordinates : {"one", "all"}, default "one"
+        Whether the mean moves in the first coordinate or in all coordinates.
+    ratio : float, default 1.0
+        Size of Y over size of X; halves round up, and Y has at least two rows.
+    swap : bool, default False
+        True if X is the changed sample; otherwise Y is.
+
+    References
+    ----------
+    .. [G12] Gretton et al., "A kernel two-sample test", JMLR 13, 2012.
     """
 
     neutral: ClassVar[dict[str, Any]] = {"shift": 0.0}
@@ -59,7 +77,25 @@ class MeanShift(TwoSampleDesign):
 class ScaleChange(TwoSampleDesign):
     """Gaussians with different standard deviations.
 
-    The standard deviation is ``scale`` in one coordinate or in all; the second benchmark of [G12].
+    The standard deviation is ``scale`` in one coordinate or in all of them, as in the second
+    benchmark of [G12].
+
+    Parameters
+    ----------
+    dimension : int, default 10
+        Number of coordinates of every observation.
+    scale : float, default 1.3
+        Standard deviation in the changed coordinates, whereas all others have standard deviation 1.
+    coordinates : {"one", "all"}, default "all"
+        Whether the spread changes in the first coordinate or in all coordinates.
+    ratio : float, default 1.0
+        Size of Y over size of X; halves round up, and Y has at least two rows.
+    swap : bool, default False
+        True if X is the changed sample; otherwise Y is.
+
+    References
+    ----------
+    .. [G12] Gretton et al., "A kernel two-sample test", JMLR 13, 2012.
     """
 
     neutral: ClassVar[dict[str, Any]] = {"scale": 1.0}
@@ -77,7 +113,24 @@ class ScaleChange(TwoSampleDesign):
 class CorrelationChange(TwoSampleDesign):
     """Gaussians with different correlations and the same margins.
 
-    All pairs of variables get the same ``correlation``, below 1.  A setting of [SP25].
+    All pairs of variables have the same correlation in the changed sample, whereas they are
+    independent in the other one; this is a setting of [SP25].
+
+    Parameters
+    ----------
+    dimension : int, default 10
+        Number of coordinates of every observation, at least 2.
+    correlation : float, default 0.6
+        Correlation of every pair of variables in the changed sample, from 0 to below 1.
+    ratio : float, default 1.0
+        Size of Y over size of X; halves round up, and Y has at least two rows.
+    swap : bool, default False
+        True if X is the changed sample; otherwise Y is.
+
+    References
+    ----------
+    .. [SP25] Santoro and Panaretos, "Likelihood ratio tests by kernel Gaussian embedding",
+       arXiv:2508.07982, 2025.
     """
 
     neutral: ClassVar[dict[str, Any]] = {"correlation": 0.0}
@@ -94,8 +147,18 @@ class CorrelationChange(TwoSampleDesign):
 class Tails(TwoSampleDesign):
     """Gaussian against Student's t of the same variance.
 
-    The multivariate t with ``df`` > 2 degrees of freedom (infinity: the Gaussian) times sqrt((df -
-    2)/df).
+    The changed sample is a multivariate t times sqrt((df - 2)/df), so that only its tails differ.
+
+    Parameters
+    ----------
+    dimension : int, default 10
+        Number of coordinates of every observation.
+    df : float, default 3.0
+        Degrees of freedom of the t distribution, above 2; infinity gives the Gaussian.
+    ratio : float, default 1.0
+        Size of Y over size of X; halves round up, and Y has at least two rows.
+    swap : bool, default False
+        True if X is the changed sample; otherwise Y is.
     """
 
     neutral: ClassVar[dict[str, Any]] = {"df": math.inf}
@@ -113,8 +176,23 @@ class Tails(TwoSampleDesign):
 class Contamination(TwoSampleDesign):
     """A fraction of one sample is moved or spread out.
 
-    With probability ``fraction`` a point has mean ``shift`` and standard deviation ``scale`` in
-    every coordinate: the gross error model of P. J. Huber, Ann. Math. Stat. 35 (1964).
+    An observation of the changed sample is contaminated with probability ``fraction``, and
+    otherwise standard Gaussian: the gross error model of P. J. Huber, Ann. Math. Stat. 35 (1964).
+
+    Parameters
+    ----------
+    dimension : int, default 10
+        Number of coordinates of every observation.
+    fraction : float, default 0.2
+        Probability that an observation is contaminated, from 0 to 1.
+    scale : float, default 1.0
+        Standard deviation of contaminated observations in every coordinate.
+    shift : float, default 1.25
+        Mean of contaminated observations in every coordinate.
+    ratio : float, default 1.0
+        Size of Y over size of X; halves round up, and Y has at least two rows.
+    swap : bool, default False
+        True if X is the changed sample; otherwise Y is.
     """
 
     neutral: ClassVar[dict[str, Any]] = {"fraction": 0.0}
@@ -133,11 +211,34 @@ class Contamination(TwoSampleDesign):
 class PerturbedUniform(TwoSampleDesign):
     """Uniform against a density with bumps and dents.
 
-    The density on the unit cube is 1 + amplitude e^d sum_v s_v prod_i G(P u_i - v_i), v in
-    {1..P}^d, with P = ``perturbations``, signs s_v drawn anew in every trial, and
-    G(t) = exp(-1/(1 - (4t+3)^2)) on (-1, -1/2), -exp(-1/(1 - (4t+1)^2)) on (-1/2, 0): [S23], with
-    ``amplitude`` e^d for c_d P^(-s).  There s = 1, c_1 = 2.7, P = 1, ..., 4 and n = 500 in one
-    dimension, c_2 = 7.3 and n = 2000 in two. [B23] and [S22] set the amplitude itself, from 0 to 1.
+    The density on the unit cube is 1 + amplitude e^d sum_v s_v prod_i G(P u_i - v_i), where v runs
+    over {1..P}^d, P is ``perturbations``, the signs s_v are drawn anew in every trial, and G(t) =
+    exp(-1/(1 - (4t+3)^2)) on (-1, -1/2), -exp(-1/(1 - (4t+1)^2)) on (-1/2, 0).
+
+    Parameters
+    ----------
+    dimension : int, default 1
+        Number of coordinates d of every observation.
+    perturbations : int, default 1
+        Number of bumps per coordinate, each of which has a dent next to it.
+    amplitude : float, default 0.7
+        Largest deviation of the density from 1, from 0 (uniform) to 1.
+    ratio : float, default 1.0
+        Size of Y over size of X; halves round up, and Y has at least two rows.
+    swap : bool, default False
+        True if X is the changed sample; otherwise Y is.
+
+    Notes ----- This is the benchmark of [S23], where c_d P^(-s) stands for ``amplitude`` e^d: with
+    s = 1, c_1 = 2.7, P = 1, ..., 4 and n = 500 in one dimension, but c_2 = 7.3 and n = 2000 in two.
+    [B23] and [S22] set the amplitude itself, from 0 to 1.
+
+    References
+    ----------
+    .. [B23] Biggs et al., "MMD-FUSE: learning and combining kernels for two-sample testing without
+       data splitting", NeurIPS, 2023.
+    .. [S22] Schrab et al., "Efficient aggregated kernel tests using incomplete U-statistics",
+       NeurIPS, 2022.
+    .. [S23] Schrab et al., "MMD aggregated two-sample test", JMLR 24, 2023.
     """
 
     neutral: ClassVar[dict[str, Any]] = {"amplitude": 0.0}
@@ -169,8 +270,24 @@ class PerturbedUniform(TwoSampleDesign):
 class PerturbedDependence(IndependenceDesign):
     """Uniform variables whose joint density has bumps and dents.
 
-    The two halves of the 2 ``dimension`` coordinates of :class:`PerturbedUniform`: [S22], after
-    [A22], published with one coordinate each, P = 2 and n = 1000.
+    The two variables are the two halves of the coordinates of :class:`PerturbedUniform`, as in
+    [S22], after [A22]; the published settings have one coordinate each, P = 2 and n = 1000.
+
+    Parameters
+    ----------
+    dimension : int, default 1
+        Number of coordinates of each of the two variables.
+    perturbations : int, default 2
+        Number P of bumps per coordinate, each of which has a dent next to it.
+    amplitude : float, default 1.0
+        Largest deviation of the joint density from 1, from 0 (independent) to 1.
+
+    References
+    ----------
+    .. [A22] Albert et al., "Adaptive test of independence based on HSIC measures", Ann. Stat. 50,
+       2022.
+    .. [S22] Schrab et al., "Efficient aggregated kernel tests using incomplete U-statistics",
+       NeurIPS, 2022.
     """
 
     dimension: int = parameter(1, count, minimum=1)
@@ -186,11 +303,28 @@ class PerturbedDependence(IndependenceDesign):
 
 @dataclass(frozen=True, repr=False)
 class Blobs(TwoSampleDesign):
-    """A grid of round Gaussians against one of stretched ones.
+    """A grid of round Gaussians against a grid of elongated ones.
 
-    ``rows`` x ``rows`` blobs in the plane, ``spacing`` standard deviations apart, with
-    ``correlation`` within each blob of the changed sample: [G12a].  The median bandwidth measures
-    the grid, not the blobs, and has no power.
+    The design is from [G12a].  Because the median bandwidth measures the grid rather than the
+    blobs, it has no power here.
+
+    Parameters
+    ----------
+    rows : int, default 2
+        Number of blobs in each row and in each column of the grid.
+    correlation : float, default 0.9
+        Correlation within each blob of the changed sample, from 0 to below 1.
+    spacing : float, default 5.0
+        Distance between neighboring blobs, in standard deviations of a round blob.
+    ratio : float, default 1.0
+        Size of Y over size of X; halves round up, and Y has at least two rows.
+    swap : bool, default False
+        True if X is the changed sample; otherwise Y is.
+
+    References
+    ----------
+    .. [G12a] Gretton et al., "Optimal kernel choice for large-scale two-sample tests", NeurIPS,
+       2012.
     """
 
     neutral: ClassVar[dict[str, Any]] = {"correlation": 0.0}
@@ -216,8 +350,19 @@ _SHIFT = MeanShift()
 class OneApart(Design):
     """Several Gaussian samples, one with another mean.
 
-    The first coordinate of the last sample moves by ``shift``; ``ratio`` is its size over the size
-    of the others.
+    The first coordinate of the last sample moves by ``shift``, whereas all other samples are
+    standard Gaussian.
+
+    Parameters
+    ----------
+    samples : int, default 3
+        Number of samples, at least 2.
+    dimension : int, default 10
+        Number of coordinates of every observation.
+    shift : float, default 1.0
+        Mean of the first coordinate in the last sample, in standard deviations.
+    ratio : float, default 1.0
+        Size of the last sample over the size of each other sample.
     """
 
     test = K_SAMPLE.name
@@ -236,10 +381,18 @@ class OneApart(Design):
 
 @dataclass(frozen=True, repr=False)
 class Parity(Design):
-    """Variables that are dependent only all together.
+    """Variables that are jointly dependent but pairwise independent.
 
-    Gaussian variables; with probability ``strength`` the sign of the last is the product of the
-    other signs (S. N. Bernstein's example).
+    The variables are Gaussian, and with probability ``strength`` the sign of the last one is the
+    product of the other signs (S. N. Bernstein's example).  With two variables, these are
+    dependent.
+
+    Parameters
+    ----------
+    variables : int, default 3
+        Number of variables, each of which has one column.
+    strength : float, default 0.8
+        Probability that the sign of the last variable is the product of the other signs.
     """
 
     test = JOINT.name
@@ -259,8 +412,17 @@ class Parity(Design):
 class Changed(Design):
     """A series of rows whose distribution changes.
 
-    Rows come from the first sample of ``design`` and, from ``at`` to ``until`` (shares of the
-    series), from the second. If ``until`` is below 1, tests look for an epidemic change.
+    Rows come from the first sample of ``design`` except between ``at`` and ``until``, where they
+    come from the second.  If ``until`` is below 1, tests look for an epidemic change.
+
+    Parameters
+    ----------
+    design : TwoSampleDesign, default MeanShift()
+        Two-sample design whose samples are the rows before and after the change.
+    at : float, default 0.5
+        Fraction of the series before the change, from 0 to below 1.
+    until : float, default 1.0
+        Fraction of the series at which the change ends, above ``at``.
 
     Examples
     --------
@@ -284,7 +446,7 @@ class Changed(Design):
             )
 
     def places(self, n: int) -> tuple[int, int]:
-        """Return the first row of the change, and the first one after it, of n rows."""
+        """Return the first row of the change and the first row after it, of n rows."""
         first = min(max(round(self.at * n), 2), n - 2)
         return first, n if self.until == 1.0 else min(max(round(self.until * n), first + 2), n)
 
@@ -308,8 +470,15 @@ class Changed(Design):
 class SkewNormal(Design):
     """Skewed columns of mean zero.
 
-    Independent skew-normal columns of variance one (Azzalini 1985); ``delta``, from 0 (normal) to 1
-    (half-normal), is the correlation of a column with the half-normal variable it contains.
+    The columns are independent skew-normal variables (Azzalini 1985) of mean zero and variance one.
+
+    Parameters
+    ----------
+    dimension : int, default 1
+        Number of columns of the sample.
+    delta : float, default 0.99
+        Correlation of a column with the half-normal variable that it contains, from 0 (normal) to 1
+        (half-normal).
     """
 
     test = SYMMETRY.name
@@ -326,13 +495,27 @@ class SkewNormal(Design):
 
 @dataclass(frozen=True, repr=False)
 class Confounded(Design):
-    """Two variables that depend on each other given others, which they share.
+    """Two variables that share confounders and depend on each other beyond these.
 
-    x = strength f(u) + s e and y = strength f(u) + s (e' + effect g(e)), with u the scaled sum of
-    the given columns.  ``shape``: "linear", f(u) = u; "smooth", u + cos(2 u); "rough", a saw with
-    two teeth per unit; "heavy-tailed", u with t noise and columns (three degrees of freedom);
-    "spread", u, and s = exp(0.5 u).  ``how``: "mean", g(e) = e; "turning", e with the sign of the
-    first column; "square", (e^2 - 1) / sqrt(2).
+    The variables are x = strength f(u) + s e and y = strength f(u) + s (e' + effect g(e)), where u
+    is the scaled sum of the conditioning columns (confounders), and e and e' are independent noise.
+
+    Parameters
+    ----------
+    shape : {"linear", "smooth", "rough", "heavy-tailed", "spread"}, default "linear"
+        Relationship with the confounders: "linear" is f(u) = u, "smooth" is u + cos(2 u), and
+        "rough" a saw with two teeth per unit.  "heavy-tailed" is linear, but noise and columns
+        follow a t distribution with three degrees of freedom; "spread" is linear with s = exp(0.5
+        u).
+    columns : int, default 1
+        Number of conditioning columns that are drawn.
+    strength : float, default 1.0
+        Factor of the part that both variables share.
+    effect : float, default 0.5
+        Strength of the dependence that is left after conditioning; 0 is the null hypothesis.
+    how : {"mean", "turning", "square"}, default "mean"
+        Form of that dependence: "mean" is g(e) = e, "turning" e times the sign of the first column,
+        and "square" (e^2 - 1) / sqrt(2).
     """
 
     test = CONDITIONAL.name
@@ -363,7 +546,7 @@ class Confounded(Design):
         return self.strength * shared + spread * e, y, z
 
     def shared(self, z: Array) -> Array:
-        """Return f(u) (n, 1), which both variables share, for given columns (n, columns)."""
+        """Return f(u) (n, 1), which both variables share, from columns z (n, columns)."""
         u = z.sum(axis=1, keepdims=True) / math.sqrt(self.columns)
         return {"smooth": u + np.cos(2.0 * u), "rough": math.sqrt(3.0) * (4.0 * u % 2.0 - 1.0)}.get(
             self.shape, u
