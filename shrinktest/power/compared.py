@@ -39,23 +39,21 @@ _LEAST = float(np.finfo(np.float64).tiny)  # stands for a p-value that is too sm
 
 @dataclass(frozen=True, repr=False)
 class AnyTest:
-    """A test of your own or of another package, to be compared with the tests of this package.
+    """A test of your own or of another package, for comparisons in power studies.
 
     Parameters
     ----------
     function : callable
-        ``function(X, Y)`` returns a p-value or an object with an attribute ``pvalue``; it gets
-        arrays (n, d) or, from a design that draws tables, tables.  For more samples or variables it
-        gets one argument for each.  A parameter ``rng`` or ``random_state`` gets a numpy Generator;
-        all its random numbers must come from there.
+        ``function(X, Y)``, which returns a p-value or an object with an attribute ``pvalue``; it is
+        called with arrays (n, d) or, if the design draws tables, with tables.  For more samples or
+        variables it gets one argument for each.  A parameter ``rng`` or ``random_state`` gets a
+        numpy Generator, from which all its random numbers must come.
     name : str, optional
-        Its label in a study that gives none; default the name of the function.
+        Label in a study that does not label its tests; default the name of the function.
 
-    Notes
-    -----
-    In a power study a function with two or more required arguments is a test, and one with a single
-    required argument is an estimator.  Wrap what may be either, such as ``function(*samples)``.  A
-    p-value of 0 counts as the smallest normal float.
+    Notes ----- In a power study a function with two or more required arguments is a test, whereas
+    one with a single required argument is an estimator.  Wrap a function that may be either, such
+    as ``function(*samples)``.  A p-value of 0 counts as the smallest normal float.
 
     Examples
     --------
@@ -82,7 +80,7 @@ class AnyTest:
 
     @property
     def label(self) -> str:
-        """Its label in a study that gives none."""
+        """Label in a study that does not label its tests."""
         return self.name or function_name(self.function)
 
     def pvalue(
@@ -90,7 +88,7 @@ class AnyTest:
     ) -> float:
         """Return the p-value of samples or variables, which the function gets as copies.
 
-        Errors use the ``label``.
+        Error messages name the test by its ``label``.
         """
         who = f"test {label or self.label!r}"
         random = {

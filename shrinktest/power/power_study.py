@@ -57,7 +57,7 @@ def power_study(
     workers: int | None = None,
     progress: bool = False,
 ) -> PowerStudyResult:
-    """Estimate the power and level (Type I error) of kernel and other tests by simulation.
+    """Estimate the power and Type I error rate of tests by simulation.
 
     Parameters
     ----------
@@ -67,40 +67,42 @@ def power_study(
         (``designs.FromFunction(function, test="independence")`` for pairs).
     estimators : str, MeanEstimator, callable, AnyTest, sequence of these, or dict of label to one
     of these
-        Tests to compare.  Without a dict, the label of a name is the name, and of an estimator its
-        repr.  Tests that combine several: "auto", a list within the sequence or the dict, or
-        keyword arguments of the test, such as ``{"narrow and wide": {"estimator": ["kme", "skmse"],
-        "bandwidth": ["0.5 * median", "2 * median"]}}``.  Any other test: a function ``(X, Y)`` or
-        ``(X, Y, rng)`` that returns a p-value, such as the tests of scipy.stats,
-        :class:`~shrinktest.power.AnyTest`, or a name of :doc:`/power`, such as "ks_2samp".
+        Tests to compare.  Unless a dict gives labels, a name is its own label and an estimator is
+        labeled by its repr.  Tests that combine several are "auto", a list within the sequence or
+        the dict, or keyword arguments of the test, such as ``{"narrow and wide": {"estimator":
+        ["kme", "skmse"], "bandwidth": ["0.5 * median", "2 * median"]}}``.  Any other test is a
+        function ``(X, Y)`` or ``(X, Y, rng)`` that returns a p-value, such as the tests of
+        scipy.stats, :class:`~shrinktest.power.AnyTest`, or a name of :doc:`/power`, such as
+        "ks_2samp".
     sample_sizes : int or sequence of int
-        Numbers of observations in X; the design gives those in Y.
+        Numbers of observations in X, whereas those in Y follow from the design.
     alphas : float or sequence of float
-        Levels, all read off the same tests.  A test rejects when p <= alpha.
+        Significance levels, all computed from the same tests.  A test rejects when p <= alpha.
     n_trials : int or range, default 500
-        Data sets per sample size; ``range(100, 200)`` are those numbered 100 to 199, for a part of
-        a study that :func:`~shrinktest.power.merge` puts together.
+        Number of data sets per sample size; ``range(100, 200)`` means those numbered 100 to 199,
+        for a part of a study that :func:`~shrinktest.power.merge` joins to the others.
     n_resamples : int or inf, default 999
-        Permutations per test, also for tests of other packages that are known by name and permute.
+        Permutations per test, including tests of other packages that are known by name and permute.
     stopping : {None, "besag-clifford", "curtailed"} or Stopping
         When a kernel test may draw fewer of them; see :func:`two_sample_test`.  With "curtailed"
-        every test draws only until its decision at all ``alphas`` is certain: the same powers in
-        less time, at these levels only.
+        every test draws only until its decision at all ``alphas`` is certain, which gives equal
+        powers in less time, but at these levels only.
     with_null : bool, default True
-        Also run the design's null twin, the same data without an effect, which shows the level of
-        the tests.
+        Whether to run the null twin of the design, too, which is the data without an effect and
+        shows the Type I error rates.
     test_options : dict, optional
         Keyword arguments for the kernel test of the design, such as ``kernel``, ``bandwidth``,
-        ``form`` or ``paired``. "auto" and other ensembles keep their kernels and bandwidths.
+        ``form`` or ``paired``.  "auto" and other ensembles, however, use their own kernels and
+        bandwidths.
     rng : None, int, SeedSequence, BitGenerator or Generator
-        Seed of the study.  None takes the seed of the store or, for a new one, fresh entropy.
+        Seed of the study.  None means the seed of the store or, for a new one, fresh entropy.
     store : str or path, optional
-        An SQLite file that keeps every p-value.  An interrupted study resumes from it and ends with
-        the same table; more trials, estimators or sample sizes extend it.
+        An SQLite file with every p-value.  An interrupted study resumes from it and ends with an
+        identical table; more trials, estimators or sample sizes extend it.
     workers : int, optional
-        Processes; default all usable cores, or what ``joblib.parallel_config`` says: within
-        ``joblib.parallel_config("dask")`` the trials run on the cluster.  The result is the same
-        for any number.
+        Number of processes, by default all usable cores or the number that
+        ``joblib.parallel_config`` sets: within ``joblib.parallel_config("dask")`` the trials run on
+        the cluster.  The result does not depend on it.
     progress : bool, default False
         Show a progress bar.
 
@@ -110,10 +112,15 @@ def power_study(
         ``result.table``, ``result.size_table``, ``result.difference(a, b)``, ``result.plot()``,
         ``result.summary()``, ``result.paragraph()``.
 
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument cannot be used, a test returns no p-value, or the store holds another study.
+
     See Also
     --------
-    solve_sample_size : How many observations a given power needs.
-    check_level : Whether a test keeps its level on your own data.
+    solve_sample_size : Smallest number of observations that reaches a power.
+    check_level : Whether a test is valid on data like your own.
     shrinktest.power.merge : One study from parts that ran on several machines.
 
     Notes
@@ -121,8 +128,8 @@ def power_study(
     Studies are paired: in every trial all estimators get the same data and permutations, and other
     tests the same data.  The random streams of a trial are ``SeedSequence(seed, spawn_key=(n, null,
     trial, stream))``, with stream 0 for data, 1 for permutations and 2 for other tests, so that the
-    result depends neither on the order of trials nor on what else is compared.  A store identifies
-    functions (a design, estimator, kernel or test of yours) by name only.
+    result depends neither on the order of trials nor on the other tests in the study.  A store
+    identifies functions (a design, estimator, kernel or test of yours) only by name.
 
     Examples
     --------

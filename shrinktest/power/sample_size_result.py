@@ -111,7 +111,7 @@ class PowerCurve:
 
 @dataclass(frozen=True, eq=False)
 class SampleSizeResult(Result):
-    """The sample size that reaches a power, with its uncertainty and the trials behind it.
+    """The sample size that reaches a power, with its interval and its trials.
 
     Attributes
     ----------
@@ -119,24 +119,26 @@ class SampleSizeResult(Result):
         Smallest size of the first sample (or number of pairs) with the required power, by the
         fitted curve.
     low, high : float
-        Confidence interval for where the curve reaches the power; ``high`` is infinite if the
-        trials cannot tell.  Both are ``n`` if that is the smallest size that can be tested.
+        Confidence interval for the size at which the curve reaches the power; ``high`` is infinite
+        if the trials cannot bound it.  Both are ``n`` if that is the smallest size that can be
+        tested.
     confidence, power, alpha : float
-        Confidence of the intervals, required power, and level.
+        Confidence level of the intervals, required power, and significance level of the test.
     estimator : str
         The label of the estimator or the test.
     design : Design
+        The source of the data, as it was passed to the search.
     sizes : tuple of int
         Sizes of all samples, or the number of rows of each variable, if the first has ``n``.
     table : pandas.DataFrame
         Power and interval at every size that was tried: the trials behind the answer.
     check : pandas.DataFrame
-        Power and level (``null``), each with its interval, of fresh trials at the answer, which the
-        curve has not seen.
+        Power and Type I error rate (``null``), each with its interval, of fresh trials at the
+        answer, which the curve was not fitted to.
     checks : int
         How often an answer was checked.  Trials of checks that did not agree are in ``table``.
     agrees : bool
-        True if the last check did: the power by the curve is in its interval.
+        True if the last check agreed, that is, if its interval contains the power by the curve.
     curve : PowerCurve
         The fitted power curve, Phi(a + b sqrt(n)).
     n_resamples : int or inf
@@ -144,7 +146,7 @@ class SampleSizeResult(Result):
     seed : int
         Seed of the search; ``rng=seed`` repeats it.
     shown : str
-        What an equivalence test shows; empty for other tests.
+        The conclusion that an equivalence test shows, and empty for other tests.
 
     Examples
     --------
@@ -184,11 +186,11 @@ class SampleSizeResult(Result):
         )
 
     def fitted_power(self, n: Any) -> np.ndarray:
-        """Return the power at sizes ``n`` by the fitted curve."""
+        """Return the power at sizes ``n`` by the fitted curve, as an array."""
         return self.curve.power(n)
 
     def summary(self) -> Summary:
-        """Return the answer in words, the check, and the trials behind the answer, as text."""
+        """Return the answer in words, the check, and the trials behind both, as text."""
         words = self._words()
         kind = KINDS[self.design.test]
         effects = {CHANGE.name: "change", SYMMETRY.name: "asymmetry", FACTOR.name: "effect"}
@@ -247,7 +249,7 @@ class SampleSizeResult(Result):
     def paragraph(self) -> str:
         """Return two to four sentences for a protocol.
 
-        They give design, test, level, power with interval, and software.
+        They name design, test, level, power with interval, and software.
         """
         words = self._words()
         permuted = f", {self.n_resamples:g} permutations" if self.n_resamples else ""

@@ -77,47 +77,50 @@ def solve_sample_size(
     workers: int | None = None,
     progress: bool = False,
 ) -> SampleSizeResult:
-    """Find the smallest sample size at which a test reaches a given power, by simulation.
+    """Find the smallest sample size at which a test reaches a power, by simulation.
 
-    Its interval is given, too.
+    The size comes with a confidence interval and a check on fresh data.
 
     Parameters
     ----------
     design : str, Design or callable
-        What the data will look like; ``FromData(X, Y)`` for pilot data.
+        Source of the data, as expected in the planned study, such as ``FromData(X, Y)`` for pilot
+        data.
     estimator : str, MeanEstimator, callable, AnyTest, list of these, or dict, default "kme"
-        The test: any member of a :func:`power_study`, so also "auto", the name of a test of another
-        package, such as "ttest_ind", or a function ``(X, Y)`` or ``(X, Y, rng)`` that returns a
-        p-value.
+        The test, which may be any member of a :func:`power_study`: "auto", the name of a test of
+        another package, such as "ttest_ind", or a function ``(X, Y)`` or ``(X, Y, rng)`` that
+        returns a p-value.
     test : {None, "equivalence"}
-        "equivalence": how many observations :func:`equivalence_test` needs to show equivalence if
-        there is no difference; ``test_options`` are its arguments, with ``margin`` and ``measure``.
-        Power is then the rejection rate in the design's null twin, and the level of the check that
-        in the design, whose difference should be the margin.
+        "equivalence" finds how many observations :func:`equivalence_test` needs to show equivalence
+        if there is no difference; ``test_options`` are its arguments, with ``margin`` and
+        ``measure``.  Power is then the rejection rate in the null twin, whereas the Type I error
+        rate of the check is that in the design, whose difference should equal the margin.
     power : float, default 0.8
+        Required power, above ``alpha`` and below 1.
     alpha : float, default 0.05
+        Significance level of the test.
     ratio : float, optional
         Size of the second sample over the size of the first, for designs of two samples; default
         the design's own.
     n_trials : int, default 2000
-        Data sets that the answer is fitted to, in addition to those that first look for its region.
+        Data sets from which the answer is computed, in addition to those of a first, rough search.
     n_resamples : int, default 199
-        Permutations in every test.
+        Number of permutations in every test.
     stopping : {None, "besag-clifford", "curtailed"} or Stopping
-        When a test may draw fewer; "curtailed" gives the same answer in less time.
+        When a test may draw fewer; "curtailed" gives an identical answer in less time.
     test_options : mapping, optional
         Keyword arguments for the test, such as ``{"bandwidth": 1.5}``.
     largest : int, default 5000
         The largest size that is tried.
     confidence : float, default 0.95
-        Confidence of the interval.
+        Confidence level of the interval for the sample size.
     rng : None, int, SeedSequence, BitGenerator or Generator
-        Seed; None takes the seed of the store or, for a new one, fresh entropy.
+        Seed of the search.  None means the seed of the store or, for a new one, fresh entropy.
     store : path, optional
-        A file that keeps the trials, so that an interrupted search resumes; see
+        Checkpoint file with the trials, from which an interrupted search resumes; see
         :func:`power_study`.
     workers : int, optional
-        Processes; default all usable cores.  The result is the same for any number.
+        Number of processes; default all usable cores.  The result does not depend on it.
     progress : bool, default False
         Show progress bars.  A line on a search without an effect is shown in any case.
 
@@ -127,9 +130,16 @@ def solve_sample_size(
         ``result.n``, ``result.summary()``, ``result.paragraph()`` for a protocol,
         ``result.plot()``.
 
+    Raises
+    ------
+    ValueError
+        If the power is not reached at ``largest``, or no effect is found there.
+    ValueError, TypeError
+        If an argument cannot be used, or the store holds another study.
+
     See Also
     --------
-    power_study : The power at given numbers of observations.
+    power_study : The power at specified numbers of observations.
     shrinktest.power.designs.FromData : A design from the data of a pilot study.
 
     Notes
@@ -137,17 +147,18 @@ def solve_sample_size(
     The size is doubled until the power is passed.  If there is no sign of an effect at a twentieth
     of ``largest``, a few trials at ``largest`` show whether there is one.  Then, in four rounds,
     trials go to the sizes at which the power is a little below, at and a little above the target,
-    according to a probit regression on the root of n of the trials so far at sizes near it
-    (statsmodels).  The interval is Fieller's for where the curve crosses.
+    according to a probit regression (statsmodels) on the root of n, fitted to the trials so far at
+    nearby sizes.  The interval is Fieller's for the size at which the curve crosses the target.
 
     Fresh trials at the answer, max(200, n_trials / 4) of the design and as many of its null twin,
-    then check it.  If they do not agree, they are added to the others, and the new answer is
-    checked, five times at most (``result.agrees``).  The last check is therefore no second
+    then check it.  If they do not agree, they are added to the others and the new answer is
+    checked, five times at most (``result.agrees``).  Therefore, the last check is no second
     estimate.
 
     In 200 searches each for shifts at which the t test needs 17, 64 and 699 observations per
     sample, the power at the answer was within 0.03 of 0.8 in 82%, 99.5% and 100% (in the first, one
-    more observation adds 0.026), and the interval held the true size in 95.5%, 96.5% and 96.5%.
+    more observation adds 0.026), and the interval contained the true size in 95.5%, 96.5% and
+    96.5%.
 
     Examples
     --------

@@ -53,19 +53,20 @@ def first_to_last(values: Iterable[int]) -> str:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PowerStudyResult(StudyResult):
-    """Result of a power study: power and level of every test, with 95% intervals (Clopper-Pearson).
+    """Power and Type I error rate of every test, with Clopper-Pearson intervals.
 
     Attributes
     ----------
     pvalues : DataFrame
-        One row per test: n, null, trial, estimator, pvalue, seconds.
+        One row per test, with columns n, null, trial, estimator, pvalue and seconds.
     design : Design
+        The source of the data, as it was passed to the study.
     estimators : dict
         Labels and estimators, or other tests.
     alphas : tuple of float
-        Levels, ascending.
+        Significance levels, in ascending order.
     n_resamples : int or inf
-        Permutations per test.
+        Number of permutations per test.
     seed : int
         Seed of the study; ``power_study(..., rng=seed)`` repeats it.
     stopping : Stopping or None
@@ -115,14 +116,14 @@ class PowerStudyResult(StudyResult):
     def table(self) -> pd.DataFrame:
         """Power table (pandas).
 
-        Columns: design, estimator, n, alpha, power, low, high, trials, seconds (mean time of a
-        test).
+        The columns are design, estimator, n, alpha, power, low, high, trials and seconds (mean time
+        per test).
         """
         return self._rates(null=False)
 
     @property
     def size_table(self) -> pd.DataFrame:
-        """Level: rejection rates of the null twin.
+        """Type I error rates, which are the rejection rates of the null twin.
 
         The layout is that of ``table``, with ``level`` for ``power``.
         """
@@ -161,25 +162,35 @@ class PowerStudyResult(StudyResult):
         return replace(self, alphas=(alpha,))
 
     def difference(self, a: str, b: str, alpha: float | None = None) -> pd.DataFrame:
-        """Difference of the powers of two tests, with interval and p-value.
+        """Difference in the powers of two tests, with interval and p-value.
 
-        It is paired over the trials of the design.
+        The comparison is paired over the trials of the design.
 
         Parameters
         ----------
         a, b : str
             Labels of two estimators or tests.
         alpha : float, optional
-            Level of the tests; default all of the study.
+            Significance level of the tests; default all of the study.
 
         Returns
         -------
         DataFrame
             For every n and alpha: trials in which ``both`` rejected, ``only_a``, ``only_b``,
-            ``neither``; the ``difference`` of the powers a - b and its 95% interval ``low``,
+            ``neither``; the ``difference`` in the powers, a - b, and its 95% interval ``low``,
             ``high``, which inverts the score test for paired proportions [T98]; the p-value of the
             exact McNemar test that the powers are equal; and ``p_holm``, adjusted for all rows of
             the table (Holm).
+
+        Raises
+        ------
+        ValueError
+            If a label or the level is not one of the study.
+
+        References
+        ----------
+        .. [T98] Tango, "Equivalence test and confidence interval for the difference in proportions
+           for the paired-sample design", Stat. Med. 17, 1998.
 
         Examples
         --------
@@ -229,18 +240,19 @@ class PowerStudyResult(StudyResult):
         return out
 
     def plot(self, ax: Axes | None = None, alpha: float | None = None) -> Axes:
-        """Draw power curves with intervals and, dashed, levels (matplotlib).
+        """Draw power curves with intervals and, dashed, Type I error rates (matplotlib).
 
-        They are at the smallest alpha or at this one.
+        They are at ``alpha``, by default the smallest level of the study.
         """
         from shrinktest.results.plots.studies import plot_power
 
         return plot_power(self._at(alpha), ax, KINDS[self.design.test].counted)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return all rates.
+        """Return all rates, of the design and of its null twin.
 
-        Columns: design, estimator, n, alpha, null, power (level, if null), low, high, trials.
+        The columns are design, estimator, n, alpha, null, power (Type I error rate, if null), low,
+        high and trials.
         """
         import pandas as pd
 
@@ -253,7 +265,7 @@ class PowerStudyResult(StudyResult):
         ]
 
     def summary(self) -> Summary:
-        """Return the settings, and power and level side by side with their intervals, as text."""
+        """Return the settings, and power and Type I error rates with intervals, as text."""
         powers = self._rates(False)
         keys = ["estimator", "n", "alpha"]
         levels = self._rates(True).set_index(keys)
@@ -286,7 +298,7 @@ class PowerStudyResult(StudyResult):
     def paragraph(self, alpha: float | None = None) -> str:
         """Return two to four sentences for a protocol or an article.
 
-        They are at the smallest level or at this one.
+        The rates are at ``alpha``, by default the smallest level of the study.
         """
         at = self._at(alpha)
         sizes = sorted(set(self.pvalues["n"]))

@@ -266,19 +266,32 @@ class Store:
 
 
 def merge(target: str | os.PathLike[str], *sources: str | os.PathLike[str]) -> None:
-    """Join the stores of one study that ran in parts, for example on several machines.
+    """Join the stores of one study that ran in parts, perhaps on several machines.
 
-    The parts have the same arguments except for their trials (``n_trials=range(100)`` on one
+    The parts share their arguments except for their trials (``n_trials=range(100)`` on one
     machine and ``n_trials=range(100, 200)`` on the other), estimators, sample sizes or
     ``with_null``.  The whole study, ``power_study(..., n_trials=200, store=target)``, then finds
-    everything done.  Risk studies are merged likewise.
+    all trials done.  Risk studies are merged likewise.
 
     Parameters
     ----------
     target : str or path
-        The store to write; if it exists, its rows are kept.
+        The store to write; if it exists, its rows remain.
     *sources : str or path
-        The stores to join; they stay as they are.
+        The stores to join, which are not changed.
+
+    Returns
+    -------
+    None
+        The result is the file ``target``, which a study reads with ``store=target``.
+
+    Raises
+    ------
+    ValueError
+        If no store is named, or the stores differ in anything but their parts; nothing is merged
+        then.
+    OSError
+        If a file cannot be read or written.
 
     Examples
     --------

@@ -17,13 +17,16 @@ from shrinktest.risk.mixtures import NormalMixture, as_mixture
 
 @dataclass(frozen=True, eq=False)
 class TrueEmbedding:
-    """The kernel mean mu_P = E k(X, .) of a mixture of Gaussians; :func:`true_embedding` makes it.
+    """The kernel mean mu_P = E k(X, .) of a mixture of Gaussians.
+
+    The function :func:`true_embedding` makes it.
 
     Attributes
     ----------
     mixture : NormalMixture
+        The distribution of which it is the kernel mean.
     kernel : Kernel
-        With its bandwidth resolved.
+        The kernel, with its bandwidth resolved.
     squared_norm, expected_diagonal : float
         |mu_P|^2 = E k(X, X') for independent copies, and E k(X, X).
 
@@ -48,9 +51,9 @@ class TrueEmbedding:
     def inner(self, embedding: MeanEmbedding) -> float:
         """Return <mu, mu_P> for an estimate mu with the same kernel.
 
-        A marginalized estimate is the mean of E k(x_i + e, .), e ~ N(0, V) (erratum E28).  With a
-        kernel of x - y its inner product with mu_P is that of the plain points with the kernel mean
-        of X - e.
+        A marginalized estimate is the mean of E k(x_i + e, .), e ~ N(0, V) (erratum E28).  If the
+        kernel depends on x - y only, its inner product with mu_P is that of the plain points with
+        the kernel mean of X - e.
         """
         if embedding.kernel != self.kernel:
             raise ValueError(
@@ -75,6 +78,16 @@ def true_embedding(mixture: Any, kernel: Any) -> TrueEmbedding:
         Laplacian (of the 1-norm), with numbers for bandwidths; or sums and positive multiples of
         these.
 
+    Returns
+    -------
+    TrueEmbedding
+        The kernel mean, which can be evaluated and has inner products with estimates.
+
+    Raises
+    ------
+    ValueError
+        If the kernel has no closed form, or the mixture is not a distribution.
+
     Examples
     --------
     >>> from shrinktest import Gaussian
@@ -93,17 +106,30 @@ def true_embedding(mixture: Any, kernel: Any) -> TrueEmbedding:
 
 
 def loss(embedding: MeanEmbedding, truth: TrueEmbedding) -> float:
-    """Return the exact squared RKHS distance |mu - mu_P|^2 from the true kernel mean.
-
-    It is the distance of an estimate.
+    """Return the exact squared RKHS distance |mu - mu_P|^2 from the truth.
 
     Parameters
     ----------
     embedding : MeanEmbedding
         The result of an estimator's ``fit``.  Marginalized ones have the closed form for smoothed
-        features (the loss printed in [X20] does not apply to them: erratum E28).
+        features, to which the loss printed in [X20] does not apply (erratum E28).
     truth : TrueEmbedding
-        Made with the same resolved kernel.
+        True kernel mean, made with the same resolved kernel.
+
+    Returns
+    -------
+    float
+        The squared distance, which is never negative.
+
+    Raises
+    ------
+    ValueError
+        If the two kernels or the dimensions differ.
+
+    References
+    ----------
+    .. [X20] Xia et al., "Kernel mean estimation by marginalized corrupted distributions",
+       arXiv:2107.04855, 2021.
 
     Examples
     --------
@@ -121,12 +147,24 @@ def loss(embedding: MeanEmbedding, truth: TrueEmbedding) -> float:
 def kme_risk(truth: TrueEmbedding, n: int) -> float:
     """Return the exact risk E |mu_hat - mu_P|^2 of the plain average of n points.
 
-    It is (E k(X, X) - |mu_P|^2) / n.
+    The risk is (E k(X, X) - |mu_P|^2) / n.
 
     Parameters
     ----------
     truth : TrueEmbedding
+        True kernel mean of the distribution.
     n : int
+        Number of points in the sample.
+
+    Returns
+    -------
+    float
+        The risk, which is the variance of the plain average.
+
+    Raises
+    ------
+    ValueError
+        If ``n`` is not a positive integer.
 
     Examples
     --------
@@ -141,21 +179,37 @@ def kme_risk(truth: TrueEmbedding, n: int) -> float:
 def shrinkage_risk(
     truth: TrueEmbedding, n: int, alpha: float, target: MeanEmbedding | None = None
 ) -> float:
-    """Return the exact risk of simple shrinkage (1 - alpha) mu_hat + alpha f* by a fixed amount.
+    """Return the exact risk of simple shrinkage by a fixed amount.
 
-    It is (1 - alpha)^2 Delta + alpha^2 |mu_P - f*|^2 with Delta the risk of the plain average
-    ([M14] Theorem 1).
+    The risk of (1 - alpha) mu_hat + alpha f* is (1 - alpha)^2 Delta + alpha^2 |mu_P - f*|^2, where
+    Delta is the risk of the plain average ([M14] Theorem 1).
 
     Parameters
     ----------
     truth : TrueEmbedding
+        True kernel mean of the distribution.
     n : int
-        Number of points.
+        Number of points in the sample.
     alpha : float
-        At least 0; above 1 the estimate changes its sign. lam = c n^-beta ([S14] Theorem 1) is lam
-        / (1 + lam).
+        Amount of shrinkage, at least 0; above 1 the estimate changes its sign.  The amount lam =
+        c n^-beta ([S14] Theorem 1) corresponds to lam / (1 + lam).
     target : MeanEmbedding, optional
-        f*, fixed beforehand; by default 0.
+        Target f* of the shrinkage, which must not depend on the sample; by default 0.
+
+    Returns
+    -------
+    float
+        The expected squared distance from the true kernel mean.
+
+    Raises
+    ------
+    ValueError
+        If ``n`` or ``alpha`` is out of range, or the target has another kernel.
+
+    References
+    ----------
+    .. [M14] Muandet et al., "Kernel mean estimation and Stein effect", ICML, 2014.
+    .. [S14] Muandet et al., "Kernel mean estimation via spectral filtering", NeurIPS, 2014.
 
     Examples
     --------
@@ -172,7 +226,15 @@ def shrinkage_risk(
 
 
 class Oracle(NamedTuple):
-    """The best amount of simple shrinkage, between 0 and 1, and its risk."""
+    """The best amount of simple shrinkage, between 0 and 1, and its risk.
+
+    Attributes
+    ----------
+    alpha : float
+        Amount of shrinkage with the smallest risk.
+    risk : float
+        The risk at that amount.
+    """
 
     alpha: float
     risk: float
@@ -181,15 +243,32 @@ class Oracle(NamedTuple):
 def oracle_shrinkage(truth: TrueEmbedding, n: int, target: MeanEmbedding | None = None) -> Oracle:
     """Return the amount of simple shrinkage with the smallest risk, and that risk.
 
-    This requires a known distribution.
-
-    ``alpha`` = Delta / (Delta + |mu_P - f*|^2) and ``risk`` = alpha |mu_P - f*|^2 ([M14] Theorem 1;
-    if Delta is 0 nothing can be gained, erratum E2, and alpha is 0).
+    This requires a known distribution.  ``alpha`` is Delta / (Delta + |mu_P - f*|^2) and ``risk``
+    is alpha |mu_P - f*|^2 ([M14] Theorem 1).  If Delta is 0, nothing can be gained (erratum E2) and
+    alpha is 0.
 
     Parameters
     ----------
-    truth, n, target
-        As for :func:`shrinkage_risk`.
+    truth : TrueEmbedding
+        True kernel mean of the distribution.
+    n : int
+        Number of points in the sample.
+    target : MeanEmbedding, optional
+        Target f* of the shrinkage, which must not depend on the sample; by default 0.
+
+    Returns
+    -------
+    Oracle
+        The named tuple ``(alpha, risk)``.
+
+    Raises
+    ------
+    ValueError
+        If ``n`` is not a positive integer, or the target has another kernel.
+
+    References
+    ----------
+    .. [M14] Muandet et al., "Kernel mean estimation and Stein effect", ICML, 2014.
 
     Examples
     --------

@@ -29,7 +29,7 @@ _SINGULAR = 1e-12  # smallest over largest eigenvalue of a covariance matrix
 
 
 class MixtureDesign(ABC):
-    """Base class of designs of risk studies, which draw a mixture of Gaussians for each trial.
+    """Base class of designs of risk studies, which draw a mixture for each trial.
 
     A subclass is immutable and has ``draw`` and a repr that identifies it in stores.
 
@@ -59,15 +59,16 @@ class MixtureDesign(ABC):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NormalMixture(MixtureDesign):
-    """The distribution P = sum_c pi_c N(m_c, S_c), as a design the same in every trial.
+    """The mixture of Gaussians sum_c pi_c N(m_c, S_c), equal in every trial.
 
     Parameters
     ----------
     weights : array_like, shape (k,)
-        Positive, with sum 1.
+        Positive probabilities pi_c of the components, with sum 1.
     means : array_like, shape (k, d)
+        Means m_c of the components.
     covariances : array_like, shape (k, d, d)
-        Symmetric and positive definite.
+        Covariance matrices S_c, symmetric and positive definite.
 
     Examples
     --------
@@ -156,11 +157,19 @@ class RandomMixture(MixtureDesign):
     Parameters
     ----------
     wishart_scale : float, default 2.0
-        c of the covariances: 2 in [M14] and [X20], 3 in [S14].
+        Scale c of the covariances, which is 2 in [M14] and [X20] but 3 in [S14].
     diagonal : bool, default False
-        Keep the diagonals of the covariances only, which the Laplacian kernel's closed form needs.
+        Whether to keep only the diagonals of the covariances, as the Laplacian kernel's closed form
+        requires.
     mixture_seed : int, optional
         Seed of the mixtures, which are then the same in every trial (of one dimension).
+
+    References
+    ----------
+    .. [M14] Muandet et al., "Kernel mean estimation and Stein effect", ICML, 2014.
+    .. [S14] Muandet et al., "Kernel mean estimation via spectral filtering", NeurIPS, 2014.
+    .. [X20] Xia et al., "Kernel mean estimation by marginalized corrupted distributions",
+       arXiv:2107.04855, 2021.
     """
 
     name: ClassVar[str] = "mixture"
@@ -202,7 +211,8 @@ class FromFunction(MixtureDesign):
     Parameters
     ----------
     function : callable
-        ``function(rng, d) -> (weights, means, covariances)``.
+        ``function(rng, d) -> (weights, means, covariances)``, called with a numpy Generator and the
+        dimension.
     """
 
     function: Callable[[np.random.Generator, int], Any]

@@ -25,16 +25,18 @@ AMOUNTS = ("alpha", "lam", "lam_cov", "t", "m", "threshold", "variance")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LossPath(Result):
-    """The mean loss of an estimator at every amount of shrinkage; :func:`loss_path` makes it.
+    """The mean loss of an estimator at every amount of shrinkage, from ``loss_path``.
 
     Attributes
     ----------
     study : RiskStudyResult
-        Every amount is an estimator of it.
+        The study in which every amount is an estimator.
     estimator : MeanEstimator
+        The estimator whose amount varies.
     parameter : str
-        What varies: "lam", "t", "variance", ...
+        Name of the parameter that varies: "lam", "t", "variance", ...
     amounts : tuple of float
+        Values of the parameter, in the order in which they were passed.
 
     Examples
     --------
@@ -59,7 +61,7 @@ class LossPath(Result):
         )
 
     def summary(self) -> Summary:
-        """Return the mean loss at every amount, and the improvement, with intervals, as text."""
+        """Return mean loss and improvement at every amount, with intervals, as text."""
         rows = [
             [
                 f"{row.amount:.6g}",
@@ -72,7 +74,7 @@ class LossPath(Result):
 
     @property
     def table(self) -> pd.DataFrame:
-        """A row for every amount: ``amount``, and the columns of the table of a risk study."""
+        """A row for every amount, with the columns of the table of a risk study."""
         rows = self.study.table.set_index("estimator").loc[self._labels].reset_index(drop=True)
         rows.insert(0, "amount", self.amounts)
         return rows
@@ -97,7 +99,7 @@ class LossPath(Result):
     def hindsight(self) -> pd.Series:
         """Return the mean loss of the best amount per data set, and its improvement.
 
-        No rule can beat it.
+        No rule can beat it, because it knows the losses.
         """
         import pandas as pd
 
@@ -120,26 +122,51 @@ def loss_path(
     d: int = 30,
     **study: Any,
 ) -> LossPath:
-    """Mean exact loss of an estimator at every amount of shrinkage, on the same data sets.
+    """Estimate the exact loss of an estimator at every amount of shrinkage.
+
+    All amounts are compared on the same data sets.
 
     Parameters
     ----------
     estimator : str or MeanEstimator
-        An estimator with an amount; of ``MMKME`` one with fixed variances,
-        ``MMKME(variances=(...))``.
+        An estimator with an amount; ``MMKME`` needs fixed variances, ``MMKME(variances=(...))``.
     amounts : sequence of float or of int
         Values of the parameter.
     parameter : str, optional
         "alpha", "lam", "lam_cov", "t", "m", "threshold" or "variance", by default the first that
         the estimator has; "multiple" of all variances for ``MMKME``.
-    design, kernel, n, d
-        As for :func:`~shrinktest.risk.risk_study`, one of each.
+    design : str, MixtureDesign, NormalMixture, triple or callable, default "mixture"
+        Source of the distributions, as for :func:`~shrinktest.risk.risk_study`.
+    kernel : str or Kernel, default "gaussian"
+        A single kernel with a closed form.
+    n : int, default 20
+        Size of the samples.
+    d : int, default 30
+        Dimension of the observations.
     **study
         Other arguments of :func:`~shrinktest.risk.risk_study`, such as ``n_trials`` and ``store``.
 
+    Returns
+    -------
+    LossPath
+        ``path.table``, ``path.best``, ``path.hindsight()``, ``path.plot()``, ``path.summary()``.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument cannot be used, or the estimator has no single amount.
+
     Notes
     -----
-    The curves of [M14] Fig. 1 and [S14] Fig. 3(a) (lam, iterations) and of [X20] Fig. 1 (variance).
+    The curves are those of [M14] Fig. 1 and [S14] Fig. 3(a) (lam, iterations) and of [X20] Fig. 1
+    (variance).
+
+    References
+    ----------
+    .. [M14] Muandet et al., "Kernel mean estimation and Stein effect", ICML, 2014.
+    .. [S14] Muandet et al., "Kernel mean estimation via spectral filtering", NeurIPS, 2014.
+    .. [X20] Xia et al., "Kernel mean estimation by marginalized corrupted distributions",
+       arXiv:2107.04855, 2021.
 
     Examples
     --------

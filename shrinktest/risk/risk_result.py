@@ -30,17 +30,18 @@ _ERROR = 0.05  # of every interval: they cover 95%
 class RiskStudyResult(StudyResult):
     """Result of a risk study: mean losses, and improvements over the plain average.
 
-    There are losses of every estimator, and intervals.
+    Both come with intervals, for every estimator.
 
     Attributes
     ----------
     losses : DataFrame
-        One row per estimate: kernel, n, d, trial, estimator, loss, seconds.
+        One row per estimate, with columns kernel, n, d, trial, estimator, loss and seconds.
     design : MixtureDesign
+        The source of the distributions, as it was passed to the study.
     estimators : dict
         Labels and estimators; the first is ``kme``, the plain average.
     kernels : dict
-        Labels and kernels.
+        Labels and kernels, in the order of the table.
     seed : int
         Seed of the study; ``risk_study(..., rng=seed)`` repeats it.
 
@@ -104,8 +105,8 @@ class RiskStudyResult(StudyResult):
         ``loss`` is the mean over data sets, with its standard error ``error`` and 95% interval
         ``low``, ``high``; ``improvement`` is 100 (1 - loss / loss of kme), in percent ([S14] Fig.
         3(c)), with its paired 95% interval ``improvement_low``, ``improvement_high``; then
-        ``trials`` and ``seconds`` (mean time of an estimate).  Intervals are Student's.  Take 100
-        data sets or more: of skewed losses they cover 84% with 10, 93% with 100.
+        ``trials`` and ``seconds`` (mean time per estimate).  Because intervals are Student's and
+        losses are skewed, use 100 data sets or more: the coverage is 84% with 10, but 93% with 100.
         """
         import pandas as pd
 
@@ -154,12 +155,11 @@ class RiskStudyResult(StudyResult):
     def difference(self, a: str, b: str) -> pd.DataFrame:
         """Compare the losses of two estimators on the same data sets.
 
-        For every kernel, n and d: the mean losses ``loss_a`` and ``loss_b``, their ``difference`` a
-        - b with its 95% interval ``low``, ``high`` (Student's); the ``improvement`` of a over b in
-        percent with its interval; ``better``, the share of data sets on which a has the smaller
-        loss; the p-value of the paired t test that the risks are equal; and ``p_holm``, adjusted
-        for all rows of the table (Holm).
-
+        For every kernel, n and d, the table has the mean losses ``loss_a`` and ``loss_b``; their
+        ``difference`` a - b with its 95% interval ``low``, ``high`` (Student's); the
+        ``improvement`` of a over b in percent with its interval; ``better``, the proportion of data
+        sets on which a has the smaller loss; the p-value of the paired t test that the risks are
+        equal; and ``p_holm``, adjusted for all rows of the table (Holm).
         """
         import pandas as pd
         from scipy.stats import t

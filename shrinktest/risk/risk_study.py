@@ -44,9 +44,9 @@ def risk_study(
     workers: int | None = None,
     progress: bool = False,
 ) -> RiskStudyResult:
-    """Estimate the risk E |mu - mu_P|^2 of kernel mean estimators on Gaussian mixtures.
+    """Estimate the risk E |mu - mu_P|^2 of kernel mean estimators.
 
-    The losses are exact on mixtures of Gaussians.
+    The losses are exact, because the distributions are mixtures of Gaussians.
 
     Parameters
     ----------
@@ -58,30 +58,42 @@ def risk_study(
         Estimators to compare with the plain average, ``kme``.
     kernels : str, Kernel, sequence of these, or dict of label to one of these
         Kernels with a closed form (see :func:`~shrinktest.risk.true_embedding`); a median bandwidth
-        comes from the sample at hand.
+        is computed from each sample.
     n, d : int or sequence of int
-        Sizes of the samples, and their dimensions; every n with every d.
+        Sizes of the samples and their dimensions, each n in combination with each d.
     oracle : bool, default True
-        Show, as "oracle", the simple shrinkage with the smallest risk, which needs the
+        Whether to add "oracle", the simple shrinkage with the smallest risk, which requires the
         distribution.
-    n_trials, rng, store, workers, progress
-        As for :func:`shrinktest.power_study`; data sets are per n and d.
+    n_trials : int or range, default 500
+        Number of data sets per n and d, as for :func:`shrinktest.power_study`.
+    rng : None, int, SeedSequence, BitGenerator or Generator
+        Seed of the study.  None means the seed of the store or, for a new one, fresh entropy.
+    store : str or path, optional
+        An SQLite file with every loss, from which an interrupted study resumes.
+    workers : int, optional
+        Number of processes; default all usable cores.  The result does not depend on it.
+    progress : bool, default False
+        Show a progress bar.
 
     Returns
     -------
     RiskStudyResult
         ``result.table``, ``result.difference(a, b)``, ``result.plot()``, ``result.summary()``.
 
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument cannot be used, a kernel has no closed form, or the store holds another
+        study.
+
     See Also
     --------
     loss_path : The loss of one estimator by its amount of shrinkage.
-    shrinktest.power_study : What an estimator does for the power of a test.
+    shrinktest.power_study : The power of tests that use an estimator.
 
-    Notes
-    -----
-    Studies are paired: in every trial all estimators and kernels get the same points.  Every trial
-    has random streams of its own (``SeedSequence(seed, spawn_key=(n, d, trial, stream))``).  The
-    losses are exact: only the data sets are random.
+    Notes ----- Studies are paired, because all estimators and kernels get the same points in every
+    trial.  Every trial has random streams of its own (``SeedSequence(seed, spawn_key=(n, d, trial,
+    stream))``).  Only the data sets are random, whereas the losses are exact.
 
     Examples
     --------

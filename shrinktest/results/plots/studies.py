@@ -84,7 +84,7 @@ def plot_power(result: Any, ax: Axes | None, counted_as: str) -> Axes:
 
 
 def plot_sample_size(result: Any, ax: Axes | None = None) -> Axes:
-    """Draw the fitted power curve, the trials, and the solution with its interval (matplotlib)."""
+    """Draw the fitted power curve, the trials, and the solution (matplotlib)."""
     ax = axes(ax)
     from matplotlib.ticker import LogFormatter, ScalarFormatter
 
