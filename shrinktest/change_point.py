@@ -277,35 +277,35 @@ def change_point_test(
     rank: int | None = None,
     max_memory: float | None = None,
 ) -> ChangeResult | AggregateChangeResult:
-    """Test whether a series changes, and locate the change with a confidence interval.
+    """Test whether a series changes, and locate the change with an interval.
 
     Parameters
     ----------
     X : array_like, shape (n, d) or (n,)
-        Rows in order of time: an array, or a table, whose columns that tell the time are not tested
+        Rows in order of time: an array or a table, of which columns with times are not tested
         (:doc:`/change`).
     change : {"single", "epidemic"}, default "single"
-        "single" is one change point.  "epidemic" is an interval whose rows differ from those before
-        and after it.
+        "single" is one change point, whereas "epidemic" is an interval whose rows differ from those
+        before and after it.
     estimator : str or MeanEstimator, list of these, Ensemble or "auto", default "kme"
-        "kme", or a marginalized mean whose noise is fixed or pooled, whose distances are known for
-        every change point from sums of kernel values.  Several are combined, as in
+        "kme", or a marginalized mean with fixed or pooled noise, because their distances are
+        computed for every change point from sums of kernel values.  Several are combined, as in
         :func:`two_sample_test`.
     form : {"auto", "unbiased"}, default "auto"
-        Always unbiased.
+        Both are the unbiased form, which is the only one.
 
     Returns
     -------
     ChangeResult
         ``result.location`` is the first row after the change, ``result.interval`` its confidence
-        interval; ``result.plot()`` shows both.  An :class:`~shrinktest.AggregateChangeResult` for
-        several estimators, kernels or bandwidths.
+        interval; ``result.plot()`` shows both.  Several estimators, kernels or bandwidths give an
+        :class:`~shrinktest.AggregateChangeResult`.
 
     See Also
     --------
     change_points : Several changes.
     two_sample_test : Whether the rows before and after a known time differ, and by how much.
-    equivalence_test : Whether they are practically the same.
+    equivalence_test : Whether they are practically equivalent.
     independence_test : Whether one series depends on another, at several lags.
     solve_sample_size : Number of rows that a test needs.
 
@@ -314,11 +314,12 @@ def change_point_test(
     The statistic is the largest unbiased squared distance between the rows before and after a
     change point, standardized by its exact standard deviation over all orders of the rows: the
     statistic of Song and Chen (2022, arXiv:2206.01853) with weights of least variance.  The test is
-    exact if, without a change, rows are exchangeable (within blocks).  For autocorrelated rows use
-    ``block_length``, which is approximate (:doc:`/change`).
+    exact if rows are exchangeable (within blocks) without a change.  For autocorrelated rows,
+    however, use ``block_length``, which is approximate (:doc:`/change`).
 
-    The interval contains the locations that a test of "the change is here" does not reject.  With
-    ``block_length="whole"`` intervals and epidemic changes need ``blocks`` whose rows alternate.
+    The interval contains the locations that a test of "the change is here" does not reject.  If
+    ``block_length="whole"``, intervals and epidemic changes require ``blocks`` with alternating
+    rows.
 
     Examples
     --------

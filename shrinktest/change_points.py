@@ -387,7 +387,7 @@ def change_points(
     rank: int | None = None,
     max_memory: float | None = None,
 ) -> ChangesResult:
-    """Find all change points of a series, with confidence intervals and adjusted p-values.
+    """Find all change points of a series, with intervals and adjusted p-values.
 
     Parameters
     ----------
@@ -400,7 +400,7 @@ def change_points(
     alpha : float, default 0.05
         Significance level of all tests together.
     nan_policy : {"raise", "omit", "indicator"}, default "raise"
-        Missing values are an error, their rows are left out, or that they are missing counts as
+        Whether to raise an error for missing values, drop their rows, or use missingness as
         information.
 
     Returns
@@ -416,10 +416,10 @@ def change_points(
 
     Notes
     -----
-    The series is tested as by :func:`change_point_test`, also within seeded intervals, in which
-    changes that cancel show.  If the test rejects, the series is cut, and both segments are tested
-    in the same way.  The p-value of the whole series is exact; adjusted p-values of segments, whose
-    ends the data chose, are approximate (:doc:`/change`).
+    The series is tested as by :func:`change_point_test`, but within seeded intervals, too, which
+    show changes that cancel each other.  If the test rejects, the series is cut, and both segments
+    are tested in turn.  Although the p-value of the whole series is exact, adjusted p-values of
+    segments are approximate, because their ends depend on the data (:doc:`/change`).
 
     Examples
     --------

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from shrinktest._check import check_signature, choice, count, level, listed, percent
+from shrinktest._docs import documented
 from shrinktest._hints import hinted
 from shrinktest._machine_code import always
 from shrinktest.conditional.given import null_given
@@ -36,6 +37,7 @@ _ESTIMATED = (
 
 
 @hinted
+@documented
 def check_level(
     test: Callable[[Any, Any], Any] | AnyTest | str,
     X: Any,
@@ -55,47 +57,46 @@ def check_level(
     workers: int | None = None,
     progress: bool = False,
 ) -> LevelCheckResult:
-    """Estimate the level (Type I error) of a test or pipeline on your own data.
+    """Estimate the Type I error rate of a test or pipeline on your own data.
 
     The pipeline may be any that ends in a p-value.
 
     Parameters
     ----------
     test : callable, AnyTest or str
-        ``test(X, Y)`` returns a p-value or an object with an attribute ``pvalue``.  Choosing
-        variables or bandwidths, transforming, trying several tests: all are part of it.  Or the
+        ``test(X, Y)``, which returns a p-value or an object with an attribute ``pvalue``.  Choosing
+        variables or bandwidths, transforming, and trying several tests are all part of it.  Or the
         name of a test of another package, such as "ks_2samp" (see :func:`power_study`), which draws
         999 permutations if it permutes.
     X, Y : array_like or DataFrame
         The data.  The pipeline gets tables as tables and arrays as arrays, with missing values (see
         ``nan_policy``).
-    kind : {"two-sample", "independence"}
-        What is permuted: the pooled observations of both samples, or the rows of Y.
-    blocks, paired, groups, block_length
-        Which permutations are allowed, as in :func:`two_sample_test` (``blocks``, ``paired``,
-        ``groups``) and :func:`independence_test` (``blocks``, ``groups``, ``block_length``).
+    kind : {"two-sample", "independence"}, default "two-sample"
+        Whether to permute the pooled observations of both samples, or the rows of Y.
+    blocks
         Labels themselves are not permuted.
+    block_length : int, "auto" or "whole", optional
+        For time series, as in :func:`independence_test`.
     given : array_like, shape (n,) or (n, d), optional
-        For conditional independence, if ``test`` conditions on it.  Given labels, Y is permuted
-        among rows with the same label; given numbers, Y is the prediction of a regression plus its
-        residuals, permuted among neighbors, which estimates the null hypothesis (see Notes).
+        Conditioning variables, if ``test`` conditions on them.  If they are labels, Y is permuted
+        among rows with equal labels; if they are numbers, Y is the prediction of a regression plus
+        its residuals, permuted among neighbors, which estimates the null hypothesis (see Notes).
     n_trials : int, default 1000
         Number of permuted data sets.
-    alphas : float or sequence of float
-        Levels at which the pipeline would reject (p <= alpha).
+    alphas : float or sequence of float, default (0.01, 0.05, 0.1)
+        Significance levels at which the pipeline would reject (p <= alpha).
     confidence : float, default 0.99
-        Confidence of the interval for every level.
-    nan_policy : {"raise", "omit", "indicator", "propagate"}
-        Missing values: raise an error, drop their rows, or (the others) leave them to ``test``.
-        "omit" cannot be combined with restricted permutations.
+        Confidence level of the interval for every Type I error rate.
+    nan_policy : {"raise", "omit", "indicator", "propagate"}, default "raise"
+        Whether to raise an error for missing values, drop their rows, or (the others) leave them to
+        ``test``.  "omit" cannot be combined with restricted permutations.
     rng : None, int, SeedSequence, BitGenerator or Generator
         Seed of the permutations.  A function that draws random numbers needs a generator of its
-        own; an :class:`~shrinktest.power.AnyTest` gets one for every data set.
+        own, whereas an :class:`~shrinktest.power.AnyTest` gets one for every data set.
     workers : int, optional
-        Processes; default all usable cores, or what ``joblib.parallel_config`` says.  If the test
-        itself uses threads, set ``workers=1`` in one of the two.
-    progress : bool, default False
-        Show a progress bar.
+        Number of processes, by default all usable cores or the number that
+        ``joblib.parallel_config`` sets.  If the test itself uses threads, set ``workers=1`` in one
+        of the two.
 
     Returns
     -------
@@ -104,22 +105,27 @@ def check_level(
 
     See Also
     --------
-    power_study : Power and level on simulated data.
+    power_study : Power and Type I error rate on simulated data.
     permutation_test : A valid test of a statistic of your own.
 
     Notes
     -----
-    Permuted data come from the null hypothesis with the margins of the data at hand.  The level
-    given these values is what a permutation test keeps.  If observations depend on each other in a
-    way that ``blocks``, ``paired``, ``groups`` and ``block_length`` do not describe, the estimate
-    is meaningless.
+    Permuted data come from the null hypothesis with the margins of the data at hand, and therefore
+    the estimate is conditional on these values.  It is meaningless if observations depend on each
+    other in a way that ``blocks``, ``paired``, ``groups`` and ``block_length`` do not describe.
 
-    At most (1 - confidence) / 2 of pipelines that keep their level given these values, as
-    permutation and rank tests do, are flagged as anti-conservative at any one level, by Clopper and
-    Pearson's interval [CP34].  A test that is exact only on average over data sets is flagged more
-    often: the t test of two samples of 5 normal observations at 0.05 in 9% of data sets, of two
-    samples of 10 in less than 1%. With numbers in ``given`` a flag is only a hint: the t test of a
-    partial correlation, exact for its normal data, was flagged in 10% to 15% of data sets.
+    By Clopper and Pearson's interval [CP34], at most (1 - confidence) / 2 of pipelines that control
+    the conditional Type I error rate, as permutation and rank tests do, are flagged as
+    anti-conservative at any one level.  A test that is exact only on average over data sets is
+    flagged more often: the t test of two samples of 5 normal observations at 0.05 in 9% of data
+    sets, but of two samples of 10 in less than 1%.  If there are numbers in ``given``, a flag is
+    only a hint: the t test of a partial correlation, although exact for its normal data, was
+    flagged in 10% to 15% of data sets.
+
+    References
+    ----------
+    .. [CP34] Clopper and Pearson, "The use of confidence or fiducial limits illustrated in the case
+       of the binomial", Biometrika 26, 1934.
 
     Examples
     --------

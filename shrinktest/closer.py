@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from shrinktest._check import choice, counted, flag, level
+from shrinktest._docs import documented
 from shrinktest._hints import hinted
 from shrinktest._parallel import memory_limit, n_workers
 from shrinktest._random import as_rng, rng_provenance
@@ -60,6 +61,7 @@ _LEAST = 1e-290  # kernel values below lose digits
 
 
 @hinted
+@documented
 def closer_test(
     X: Any,
     *candidates: Any,
@@ -83,72 +85,83 @@ def closer_test(
     rank: int | None = None,
     max_memory: float | None = None,
 ) -> CloserResult:
-    """Compare how near X is to two or more candidates, or how much it depends on them, two by two.
+    """Test which of several samples is closest to X (relative MMD test).
+
+    Dependences of X on several variables are compared in the same way (relative HSIC test).
 
     Parameters
     ----------
     X : array_like, shape (m, d)
-        What was observed, one row an observation.
+        The observed data, one row per observation.
     *candidates : array_like, shape (n_i, d)
-        Two or more samples, such as what models or simulators produce; or one list of them, or one
-        mapping from names to them.  With another measure than "distance", variables observed
+        Two or more samples, such as the output of models or simulators; or one list of them, or one
+        mapping from names to them.  With a ``measure`` other than "distance", variables observed
         together with X.
     names : str or sequence of str, optional
         Names of X and the candidates, or of X alone; default "X", "Y", "Z", or the keys of the
         mapping.
-    measure : {"distance", "dependence", "hsic"}
-        "distance": the squared distance (MMD^2) of X and the candidate.  "dependence": the kernel
-        correlation (normalized HSIC).  "hsic": HSIC itself, which depends on the spread of each
-        variable.
-    kernel, bandwidth, scale
-        As in :func:`two_sample_test`, from all samples together.  With dependences, of each
-        variable by itself, and a list has one for X and one for each candidate.
-    alternative : {"two-sided", "less", "greater"}
-        For two candidates.  "less": X is closer to the first.  "greater": to the second.
+    measure : {"distance", "dependence", "hsic"}, default "distance"
+        "distance" is the squared distance (MMD^2) of X and the candidate, and "dependence" the
+        kernel correlation (normalized HSIC).  "hsic" is HSIC itself, which depends on the spread of
+        each variable.
+    kernel
+        With dependences, a list has one kernel for X and one for each candidate.
+    bandwidth
+        It is computed from all samples together but, with dependences, from each variable
+        separately.
+    alternative : {"two-sided", "less", "greater"}, default "two-sided"
+        For two candidates, "less" means that X is closer to the first, and "greater" to the second.
     method : str, default "holm"
-        How the p-values of several pairs are adjusted: "holm" keeps the chance of any false
-        rejection at ``alpha``, "fdr_bh" their share among all rejections; or another method of
-        statsmodels' ``multipletests``.
+        Adjustment of the p-values of several pairs: "holm" controls the probability of any false
+        rejection at ``alpha``, whereas "fdr_bh" controls the expected proportion of false ones
+        among all rejections.  Other methods of statsmodels' ``multipletests`` are accepted.
     alpha : float, default 0.05
-        Level at which the result decides.
+        Significance level of the decision.
     confidence : float, default 0.95
-        Confidence of the interval of each difference by itself; one-sided if the alternative is.
+        Confidence level of the interval of each difference, which is not adjusted for their number;
+        it is one-sided if the alternative is.
     paired : bool, default False
-        Row i of X and of every candidate belong together, such as forecasts of several models for
-        one day.
+        Whether row i of X and of every candidate belong together, such as forecasts of several
+        models for one day.
     groups : array_like, optional
         Labels for the rows of X and then of every candidate, as one vector or a list of one for
-        each: rows with the same label belong together, within a sample or across samples.
-    nan_policy : {"raise", "omit", "indicator"}
-        Missing values are an error; their rows are left out; or that they are missing is used as
+        each: rows with equal labels belong together, within a sample or across samples.
+    nan_policy : {"raise", "omit", "indicator"}, default "raise"
+        Whether to raise an error for missing values, drop their rows, or use missingness as
         information.
-    column_types, transform, rng, workers, gram, rank, max_memory
-        As in :func:`two_sample_test`.
 
     Returns
     -------
     CloserResult
-        ``result.answer`` is the sentence, ``result.best`` are the candidates that are not beaten,
-        ``result.table`` has a row for every pair.  With two candidates ``statistic, pvalue =
-        result`` works, and ``result.difference`` and ``result.interval`` say by how much one is
-        closer.
+        ``result.answer`` is the conclusion in one sentence, ``result.best`` are the candidates that
+        are not beaten, and ``result.table`` has a row for every pair.  If there are two candidates,
+        ``statistic, pvalue = result`` unpacks it, and ``result.difference`` and ``result.interval``
+        show by how much one is closer.
 
     See Also
     --------
-    two_sample_test : Do X and one model differ at all?
-    equivalence_test : Are X and one model practically the same?
+    two_sample_test : Whether X and one model differ at all.
+    equivalence_test : Whether X and one model are practically equivalent.
 
     Notes
     -----
     The statistic is the difference of two unbiased estimates over its standard error ([B16]; for
-    HSIC [B15]), by the jackknife over rows, pairs or groups.  The p-value comes from Student's t
-    with Welch's degrees of freedom.  It is asymptotic: no permutation leaves the data as they are
-    when X is as far from Y as from Z. The two-sided test was found to hold its level from 20 rows
-    on, see the page "Which model is closer?".
+    HSIC [B15]), which is a jackknife over rows, pairs or groups.  The p-value comes from Student's
+    t distribution with Welch's degrees of freedom.  It is asymptotic, because no permutation leaves
+    the distribution of the data unchanged when X is as far from Y as from Z.  In simulations the
+    two-sided test controlled the Type I error rate from 20 rows on; see the page "Which model is
+    closer?".
 
-    A small p-value says that one candidate is closer, not that it is near.  There is no
-    ``estimator=``: shrinkage shortens distances by amounts that depend on sizes and spreads, and
-    would favor the candidate with fewer rows.
+    A small p-value shows that one candidate is closer, but not that it is close.  There is no
+    ``estimator=``, because shrinkage shortens distances by amounts that depend on sizes and
+    spreads, and would therefore favor the candidate with fewer rows.
+
+    References
+    ----------
+    .. [B15] Bounliphone et al., "A low variance consistent test of relative dependency", ICML,
+       2015.
+    .. [B16] Bounliphone et al., "A test of relative similarity for model selection in generative
+       models", ICLR, 2016.
 
     Examples
     --------

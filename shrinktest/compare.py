@@ -69,27 +69,27 @@ def compare(
     rank: int | None = None,
     max_memory: float | None = None,
 ) -> ComparisonResult:
-    """Compare two tables in one report: overall p-value, and adjusted p-values and effect sizes.
+    """Compare two tables in one report, overall and column by column.
 
-    Every column has an adjusted p-value and effect sizes.
+    The report has an overall p-value, and every column has an adjusted p-value and effect sizes.
 
     Parameters
     ----------
     A, B : data frame (pandas, polars, pyarrow), path or array_like, shape (m, d) and (n, d)
         The tables, one row per observation, or paths of CSV, Parquet or .npy files.  Columns are
-        matched by name; the answer starts with those that only one table has.
+        matched by name, and the report starts with those that only one table has.
     names : tuple of str, default ("A", "B")
         Names of the tables in the report, such as ``("March", "April")``.
     estimator : str, MeanEstimator or callable, list of these, Ensemble or "auto", default "auto"
         As in :func:`two_sample_test`.  "auto" combines statistics for location, spread, shape and
-        dependence; "kme" is faster.
+        dependence, whereas "kme" is faster.
     confidence : float, default 0.95
         Confidence level of the interval of each effect, not adjusted for their number.
     groups
         A group must lie in one table.
     nan_policy : {"indicator", "omit", "raise"}, default "indicator"
-        Missing values count as information; drop rows with a missing value in any column; or raise
-        an error.
+        Whether to use missingness as information, drop rows with a missing value in any column, or
+        raise an error.
 
     Returns
     -------
@@ -99,27 +99,27 @@ def compare(
 
     See Also
     --------
-    two_sample_test : The overall test with all its options; where the tables differ (witness
+    two_sample_test : The overall test with all its options, and where the tables differ (witness
         function).
     two_sample_test_columns : The tests of the columns alone.
     equivalence_test : Practical equivalence of two tables, which a large p-value does not show.
     k_sample_test : Three or more tables.
-    change_points : When the rows of one table changed.
+    change_points : Times at which the rows of one table changed.
 
     Notes
     -----
-    The overall p-value comes from :func:`two_sample_test`, and the p-values of columns come from
-    :func:`two_sample_test_columns`, from the same permutations.  The overall test and the adjusted
-    tests each have level ``alpha``, and may disagree.  Dates and counters that hardly overlap are
-    left out of the overall test, with a note.
+    The overall p-value comes from :func:`two_sample_test` and the p-values of columns from
+    :func:`two_sample_test_columns`, with the same permutations.  The overall test and the adjusted
+    tests each have level ``alpha``, and may therefore disagree.  Dates and counters with little
+    overlap are left out of the overall test, with a note.
 
-    The report also names regions in which one table has more rows, by the permutations of the
+    The report names regions in which one table has more rows, too, by the permutations of the
     overall test: ``result.regions``, see :doc:`/regions`.
 
     Effects of numbers and dates are medians, the AUC of the column and the ratio of interquartile
-    ranges; of categories, the change of every share.  Their intervals account for pairs and groups.
-    With ``blocks=`` the effects of columns compare all rows, whatever their block, while p-values
-    compare rows within blocks.  See :doc:`/compare`.
+    ranges; effects of categories are changes in every proportion.  Their intervals account for
+    pairs and groups.  If ``blocks=`` is used, the effects of columns compare all rows, regardless
+    of their block, whereas p-values compare rows within blocks.  See :doc:`/compare`.
 
     Examples
     --------

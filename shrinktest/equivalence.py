@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from shrinktest._check import check_signature, choice, count, level, real, real_values
+from shrinktest._docs import documented
 from shrinktest._hints import hinted
 from shrinktest._parallel import memory_limit
 from shrinktest._random import as_rng
@@ -44,6 +45,7 @@ _ROWS = 2000  # share of a column missing in both samples; rows that are changed
 
 
 @hinted
+@documented
 def equivalence_test(
     X: Any,
     Y: Any,
@@ -69,49 +71,55 @@ def equivalence_test(
     rank: int | None = None,
     max_memory: float | None = None,
 ) -> EquivalenceResult:
-    """p-value for the hypothesis that two samples differ by a margin or more.
+    """Test whether two samples are equivalent within a margin.
 
-    A small p-value shows equivalence.
+    The null hypothesis is that the samples differ by the margin or more, and therefore a small
+    p-value shows equivalence.  With ``measure="dependence"``, it shows that two variables are
+    nearly independent.
 
     Parameters
     ----------
     X, Y : array_like, shape (m, d) and (n, d)
-        The samples; with ``measure="dependence"`` two variables observed together.
+        The samples or, with ``measure="dependence"``, two variables observed together.
     margin : float, str or callable
         Smallest difference that matters, chosen before you see the data: a number on the scale of
         the measure, or a change whose effect on the pooled rows is the margin.  "shift 0.2" moves
-        every column by 0.2 standard deviations; a function takes rows (N, d), in the units in which
-        they are compared, and returns changed ones.
+        every column by 0.2 standard deviations, whereas a function is called with rows (N, d), in
+        the units in which they are compared, and returns changed ones.
     measure : {"distance", "auc", "dependence"}
-        The effect that has to be below the margin, see :meth:`TwoSampleResult.effect`.  "distance":
-        relative squared distance (MMD^2), from 0 to 1. "auc": how often the cross-fitted witness
-        function ranks a row of X above one of Y, from .5 to 1. "dependence": kernel correlation,
-        from 0 to 1.
-    estimator, folds
-        With "auc": estimator of the witness function (default "kme"), and number of folds (default
-        5).
+        The effect that must be below the margin, see :meth:`TwoSampleResult.effect`.  "distance" is
+        the relative squared distance (MMD^2), from 0 to 1; "auc" is the probability that the
+        cross-fitted witness function ranks a row of X above one of Y, from 0.5 to 1; "dependence"
+        is the kernel correlation, from 0 to 1.
+    kernel : str, Kernel or callable, or list of these, default "gaussian"
+        One kernel, as in :func:`two_sample_test`, or with "dependence" a list with one for each
+        variable.
+    bandwidth : float, str, tuple, array or dict, or list of these, default "median"
+        One bandwidth, as in :func:`two_sample_test`, or with "dependence" a list with one for each
+        variable.
+    estimator : str, MeanEstimator or callable, default "kme"
+        Estimator of the witness function, for "auc".
+    folds : int, default 5
+        Number of folds of the cross-fitting, for "auc".
     alpha : float, default 0.05
-        Level, below .5; ``upper`` has the confidence 1 - alpha.  The asymptotic p-value inverts
-        that limit.
-    names : tuple of str
-        What the answer calls X and Y.
+        Significance level, below 0.5.  ``upper`` is a one-sided confidence limit with confidence
+        1 - alpha, and the asymptotic p-value is the smallest alpha at which it is below the margin.
+    names : tuple of str, default ("X", "Y")
+        Names of the samples in the answer.
+    nan_policy : {"raise", "omit", "indicator"}, default "raise"
+        As in :func:`two_sample_test`, but "indicator" is not available for pairs.
     rng : None, int, SeedSequence, BitGenerator or Generator
-        Assigns rows to folds, and draws random coordinates.
-    kernel, bandwidth, scale, blocks, paired, groups, column_types, transform, nan_policy
-        As in :func:`two_sample_test`; one kernel, or with "dependence" a list with one for each
-        variable.  Missing values cannot propagate, nor be indicated in pairs.
-    workers, gram, rank, max_memory
-        As in :func:`two_sample_test`.
+        Seed or generator that assigns rows to folds and draws random coordinates.
 
     Returns
     -------
     EquivalenceResult
-        ``result.answer`` is the sentence, ``result.upper`` the upper limit of the effect, and
-        ``result.equivalent`` tells whether it is below the margin.
+        ``result.answer`` is the conclusion in one sentence, ``result.upper`` the upper limit of the
+        effect, and ``result.equivalent`` whether it is below the margin.
 
     See Also
     --------
-    two_sample_test : A large p-value of it does not show equivalence.
+    two_sample_test : Test of a difference, whose large p-value does not show equivalence.
 
     Examples
     --------

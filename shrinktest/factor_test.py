@@ -70,7 +70,7 @@ def factor_test(
     rank: int | None = None,
     max_memory: float | None = None,
 ) -> FactorResult:
-    """Test every term of a design with several factors: a kernel analysis of variance.
+    """Test every term of a design with several factors (kernel ANOVA).
 
     Parameters
     ----------
@@ -81,40 +81,43 @@ def factor_test(
     data : table
         Table with the variables of the formula: of pandas, polars or pyarrow, or a dict of columns.
     response : str, list of str, array, table, Precomputed or Distances, optional
-        What the terms may explain: columns of ``data``, other rows of numbers, a table, or a matrix
-        over the rows.
+        The response that the terms may explain: columns of ``data``, other rows of numbers, a
+        table, or a matrix over the rows.
     typ : {2, 1}, default 2
-        2 adjusts each term for all terms that do not contain it, 1 for the terms before it.
+        2 adjusts each term for all terms that do not contain it, whereas 1 adjusts it for the terms
+        before it.
     groups : str, list of str or array_like, optional
         Rows that belong together, such as the visits of a patient: columns of ``data``, or labels.
         Terms that are constant within groups are tested on whole groups.
     blocks : str, list of str or array_like, optional
-        Rows are permuted within blocks only, and differences between blocks are taken out.
+        Rows are permuted only within blocks, and differences between blocks are removed.
     within : {"rows", "signs"}, default "rows"
-        What changes for terms that vary within groups: the order of a group's rows, or the sign of
-        all of its residual rows, which is approximate and assumes nothing of their correlation.
+        Permutations for terms that vary within groups: of the order of a group's rows, or of the
+        sign of all of its residual rows, which is approximate but allows for any correlation of
+        these.
     terms : dict, optional
         Terms that are tested together in further rows of the table, by a name of yours, such as
         {"arm in any way": ["arm", "arm:time"]}.
     statistic : {"robust", "F"}, default "robust"
-        "robust" divides the sum of squares of a term by its expectation under unequal spread, "F"
-        by the mean square of the residuals.
+        "robust" divides the sum of squares of a term by its expectation under unequal spread,
+        whereas "F" divides it by the mean square of the residuals.
     location : {"auto", None}, default "auto"
-        "auto" takes the effects of the other terms off the numbers before a kernel compares them,
-        so that shifts which add up are no interaction.  None tests whether kernel means add up.
+        "auto" subtracts the effects of the other terms from the numbers before a kernel compares
+        them, so that additive shifts are no interaction.  None tests whether kernel means are
+        additive.
     estimator : {"kme", "auto"}, default "kme"
-        "auto" combines several kernels.  Means of a design are fitted by least squares, so other
-        estimators raise an error.
+        "auto" combines several kernels.  Other estimators raise an error, because means of a design
+        are fitted by least squares.
 
     Returns
     -------
     FactorResult
-        With one row per term in ``table``, and a test by name: ``result["treatment"]``.
+        A result with one row per term in ``table``, and a test by name: ``result["treatment"]``.
 
     Raises
     ------
     ValueError, TypeError
-        For designs and data that cannot be tested; the message names the argument.
+        If a design or data cannot be tested; the message names the argument.
 
     See Also
     --------
@@ -124,14 +127,20 @@ def factor_test(
 
     Notes
     -----
-    What changes places is chosen for each term, and ``permuted`` says what it was.  A factor or
-    covariate next to factors moves within the cells of these, which is exact.  Next to covariates,
-    and for interactions, rows of the residualized predictor are permuted ([TT22]), which is
-    approximate.  Terms that are constant within groups move with whole groups; for products of
-    these with terms that vary, labels of groups move and rows stay.
+    The permutations are chosen for each term, and ``permuted`` describes them.  A factor or
+    covariate next to factors is permuted within the cells of these, which is exact.  Next to
+    covariates, and for interactions, rows of the residualized predictor are permuted ([TT22]),
+    which is approximate.  Terms that are constant within groups are permuted with whole groups; for
+    products of these with terms that vary, labels of groups are permuted, but not rows.
 
-    ``share`` is partial omega squared, the share of what the other terms leave that a term
-    explains; it may be negative.  Its interval is a jackknife over rows or groups.
+    ``share`` is partial omega squared, the proportion of the variation left by the other terms that
+    a term explains; it may be negative.  Its interval is a jackknife over rows or groups.
+
+    References
+    ----------
+    .. [TT22] ter Braak and te Beest, "Testing environmental effects on taxonomic composition with
+       canonical correspondence analysis: alternative permutation tests are not equal", Environ.
+       Ecol. Stat. 29, 2022.
 
     Examples
     --------

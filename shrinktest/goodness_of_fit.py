@@ -60,7 +60,9 @@ def goodness_of_fit_test(
     rank: int | None = None,
     max_memory: float | None = None,
 ) -> GoodnessOfFitResult:
-    """Test whether data come from a model that can be simulated: a kernel Monte Carlo test.
+    """Test whether data come from a model that can be simulated.
+
+    The p-value is that of a kernel Monte Carlo test.
 
     Parameters
     ----------
@@ -70,47 +72,47 @@ def goodness_of_fit_test(
         A function ``(rng, n) -> rows`` that draws n rows of the model with a numpy Generator, in
         the columns of X; with ``fit``, ``(rng, n, params) -> rows``.
     n_simulations : int, default 999
-        Number of data sets that the model draws.
+        Number of data sets that are drawn from the model.
     fit : callable, optional
-        From data to the parameters of the model.  The p-value is then that of a parametric
-        bootstrap, in which every data set is fitted anew: approximate.
+        Function from data to the parameters of the model.  The p-value is then that of a parametric
+        bootstrap, which is approximate, because the model is fitted to every data set anew.
     n_reference : int, optional
-        Rows of the reference sample; default 5 n (200 to 2000), at least n, and n for estimators
-        that are fitted to it again and again.
+        Number of rows of the reference sample; default 5 n (200 to 2000, at least n), but n for
+        estimators that are fitted to it repeatedly.
     bandwidth
-        It is found in the reference sample.
+        It is computed from the reference sample.
     scale
-        Found in the reference sample.
+        Units are computed from the reference sample.
     form
-        It compares X and the reference sample.
+        Here it compares X and the reference sample.
     column_types : dict, optional
-        As in :func:`two_sample_test`; every column that is tested must hold numbers.
+        As in :func:`two_sample_test`, but every column that is tested must hold numbers.
     nan_policy : {"raise", "omit"}, default "raise"
-        Missing values in X are an error, or their rows are left out.
+        Whether to raise an error for missing values in X, or drop their rows.
     gram : {"auto", "dense", "nystrom", "rff"}, default "auto"
-        As in :func:`two_sample_test`, with landmarks in the reference sample.
+        As in :func:`two_sample_test`, but with landmarks from the reference sample.
 
     Returns
     -------
     GoodnessOfFitResult
         ``result.columns()`` tests every column, ``result.plot_witness()`` shows where the model is
-        wrong, ``result.effect()`` how well data and model can be told apart.
+        wrong, and ``result.effect()`` how well data and model can be told apart.
 
     See Also
     --------
-    closer_test : Which of several models is closer to the data.
-    two_sample_test : Two samples; a p-value on a single sample of the model.
-    Copies : Simulations as null distribution of a statistic of your own.
+    closer_test : Which of several models is closest to the data.
+    two_sample_test : Two samples, of which one may be a single sample of the model.
+    Copies : Simulations as the null distribution of a statistic of your own.
 
     Notes
     -----
     The statistic is the squared distance of the kernel means of X and of a reference sample, which
-    the model draws beforehand and from which units and bandwidths come.  Without ``fit``, X and the
-    simulated data sets are exchangeable if the model is true, given the reference sample, so the
-    p-value is exact for every estimator and every number of simulations, rows that depend on each
-    other among them (Besag and Clifford, Biometrika 76 (1989), 633-642).  With ``fit``, each data
-    set is compared with a reference sample of its own fit, drawn with the same random numbers;
-    :doc:`/simulators` reports levels.
+    is drawn from the model beforehand and from which units and bandwidths are computed.  Without
+    ``fit``, X and the simulated data sets are exchangeable if the model is true, conditionally on
+    the reference sample.  Therefore, the p-value is exact for every estimator and every number of
+    simulations, even if rows depend on each other (Besag and Clifford, Biometrika 76 (1989),
+    633-642).  With ``fit``, each data set is compared with a reference sample of its own fit, drawn
+    with identical random numbers; :doc:`/simulators` reports Type I error rates.
 
     Examples
     --------

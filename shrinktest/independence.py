@@ -124,7 +124,7 @@ def independence_test(
     max_memory: float | None = None,
     store: Any = None,
 ) -> TestResult | MultipleTestsResult:
-    """Test whether two variables are independent: a kernel permutation test (HSIC).
+    """Test whether two variables are independent (kernel HSIC test).
 
     Parameters
     ----------
@@ -132,14 +132,16 @@ def independence_test(
         The variables, observed together in every row: arrays, tables or batches, as in
         :func:`two_sample_test`.
     given : array_like, shape (n,) or (n, d), optional
-        Conditioning variables: are X and Y independent given these?  ``result.method`` and
-        ``result.assumption`` say how this is tested, and what must hold (:doc:`/given`).
+        Conditioning variables: the test then asks whether X and Y are conditionally independent.
+        ``result.method`` and ``result.assumption`` name the method and its assumption
+        (:doc:`/given`).
     x_given_z : callable, optional
-        A function ``(Z, rng) -> X`` that draws X given Z, row by row, with all randomness from
-        ``rng``: the test is exact if it draws from the distribution of X given Z.
+        A function ``(Z, rng) -> X`` that draws X from the conditioning variables, row by row, with
+        all randomness from ``rng``.  The test is exact if it draws from the conditional
+        distribution.
     estimator
-        Here it estimates the mean of the centered pair features: "kme" gives HSIC, "scose" and
-        "fcose" (or "skmse" and "fkmse") the shrinkage estimators S-COSE and F-COSE of the
+        Here it estimates the mean of the centered pair features: "kme" gives HSIC, whereas "scose"
+        and "fcose" (or "skmse" and "fkmse") are the shrinkage estimators S-COSE and F-COSE of the
         cross-covariance operator.
     kernel_x, kernel_y : str, Kernel or callable, or list of these, default "gaussian"
         One kernel per variable, as ``kernel`` in :func:`two_sample_test`.  Every candidate for X is
@@ -147,31 +149,31 @@ def independence_test(
     bandwidth_x, bandwidth_y : float, str, tuple, array or dict, or list of these, default "median"
         One bandwidth per variable, as ``bandwidth`` in :func:`two_sample_test`.
     form : {"auto", "biased", "unbiased"}, default "auto"
-        "biased" ("auto") is the squared norm of the estimate; "unbiased" applies to the plain and
-        marginalized means.
+        "biased" ("auto") is the squared norm of the estimate, whereas "unbiased" is available only
+        for the plain and marginalized means.
     block_length
         "whole" shifts Y along X.
     lags : iterable of int, optional
         For time series with ``block_length="whole"``: test every lag, such as ``range(-5, 6)``.  At
-        lag k, row t of X meets row t + k of Y.
+        lag k, row t of X is paired with row t + k of Y.
     nan_policy
-        "indicator" applies to X and Y, not to ``given``.
+        "indicator" applies to X and Y, but not to ``given``.
     rank
-        The default is 100 per variable, and 50 for data in batches.
+        The default is 100 per variable, but 50 for data in batches.
     workers
-        For data in batches also an executor or a dask client.
+        For data in batches it may be an executor or a dask client.
 
     Returns
     -------
     TestResult
-        As in :func:`two_sample_test`; its one estimate belongs to the centered pairs.  A
-        :class:`~shrinktest.MultipleTestsResult`, with a p-value for all lags together and one per
-        lag, if ``lags`` are given.
+        As in :func:`two_sample_test`, but its one estimate belongs to the centered pairs.  If
+        ``lags`` are passed, it is a :class:`~shrinktest.MultipleTestsResult`, with a p-value for
+        all lags together and one per lag.
 
     See Also
     --------
     TestResult.effect : Strength of the dependence, with an interval.
-    independence_matrix : Which columns of a table depend on each other, also given the others.
+    independence_matrix : Columns of a table that depend on each other, or partially so.
     joint_independence_test : Joint independence of three or more variables.
     equivalence_test : Whether two variables are practically independent.
     closer_test : On which of two variables a third depends more.
@@ -180,15 +182,22 @@ def independence_test(
     Notes
     -----
     HSIC = tr(Kc Lc) / n^2, with centered Gram matrices, is the biased form ([X20] (32), (33),
-    erratum E25); the unbiased one is due to [Song12].  Other estimators are fitted to the Gram
-    matrix Kc o Lc of the centered pairs ([M14] section 4.4), again for every permutation
+    erratum E25), whereas the unbiased form is due to [Song12].  Other estimators are fitted to the
+    Gram matrix Kc o Lc of the centered pairs ([M14] section 4.4), anew for every permutation
     (:doc:`/theory`).
 
     The test is exact if the rows of Y are exchangeable under the null hypothesis (within blocks, or
-    as whole groups). With ``block_length`` it is exact for whole periodic series and approximate
-    for other stationary ones (:doc:`/change`); with ``given`` it is exact for strata or a true
-    model of X given Z, and otherwise approximate (:doc:`/given`). :doc:`/estimators` lists the
-    statistics of "auto"; data in batches are tested as on :doc:`/large`.
+    as whole groups).  If ``block_length`` is used, it is exact for whole periodic series, but
+    approximate for other stationary ones (:doc:`/change`); if ``given`` is used, it is exact for
+    strata or a true model of X, and otherwise approximate (:doc:`/given`).  :doc:`/estimators`
+    lists the statistics of "auto", and :doc:`/large` describes tests of data in batches.
+
+    References
+    ----------
+    .. [M14] Muandet et al., "Kernel mean estimation and Stein effect", ICML, 2014.
+    .. [Song12] Song et al., "Feature selection via dependence maximization", JMLR 13, 2012.
+    .. [X20] Xia et al., "Kernel mean estimation by marginalized corrupted distributions",
+       arXiv:2107.04855, 2021.
 
     Examples
     --------

@@ -72,19 +72,21 @@ def independence_matrix(
     rank: int | None = None,
     max_memory: float | None = None,
 ) -> MultipleTestsResult:
-    """Test the independence of every pair of columns, adjusted for multiple testing.
+    """Test the independence of every pair of columns.
+
+    The p-values are adjusted for multiple comparisons.
 
     Parameters
     ----------
     X : array_like, shape (n, p)
-        Observations in rows.
+        The data, one row per observation.
     Y : array_like, shape (n, q), optional
         Other variables of the same rows: every column of X is tested against every column of Y.
         Without Y, every pair of columns of X is tested.
     given : array_like, shape (n,) or (n, d), or name, list of names or "others", optional
         Conditioning variables, as in :func:`independence_test`; or names of columns of X, which are
-        then not tested. "others" tests every pair of columns of X given all other columns (partial
-        dependence).
+        then not tested.  "others" tests every pair of columns of X conditionally on all other
+        columns (partial dependence).
     estimator
         Here it estimates the mean of the centered pair features, as in :func:`independence_test`.
     kernel_x, kernel_y : str, Kernel or callable, default "gaussian"
@@ -94,32 +96,32 @@ def independence_matrix(
     form : {"auto", "biased", "unbiased"}, default "auto"
         As in :func:`independence_test`.
     block_length : int, "auto" or "whole", optional
-        As in :func:`independence_test`.  Like ``blocks``, ``groups`` and ``permutations`` it needs
-        Y.
+        As in :func:`independence_test`; like ``blocks``, ``groups`` and ``permutations``, it
+        requires Y.
     nan_policy : {"raise", "omit", "indicator"}, default "raise"
-        "raise" is an error.  "omit" drops rows that miss a value in any column, with a note.
-        "indicator" counts missingness as information (:doc:`/tables`), but does not apply to
+        "raise" raises an error, whereas "omit" drops rows with a missing value in any column, with
+        a note.  "indicator" uses missingness as information (:doc:`/tables`), but does not apply to
         ``given``.
 
     Returns
     -------
     MultipleTestsResult
         ``result.table``, ``result.reject()``, ``result.summary()``, ``result.plot()``.  A pair with
-        a column that cannot be tested has a ``reason`` in the table and no p-value.
+        a column that cannot be tested has a ``reason`` in the table, but no p-value.
 
     See Also
     --------
-    independence_test : Two variables of several columns each; strength of their dependence.
+    independence_test : Two variables of several columns each, and the strength of their dependence.
     joint_independence_test : Joint independence of several variables.
-    two_sample_test_columns : In which columns two samples differ.
+    two_sample_test_columns : Columns in which two samples differ.
 
     Notes
     -----
     With Y, whole rows of Y are permuted, and the p-value of a pair equals the p-value of
-    :func:`independence_test` with the same ``rng``.  Without Y, every column but the first is
-    permuted by itself, so every pair still has a permutation test.  Single p-values are exact for
-    every independent pair; :doc:`/validity` says which error rate each method controls, and when
-    "westfall-young" is only approximate.
+    :func:`independence_test` if ``rng`` is equal.  Without Y, every pair still has a permutation
+    test, because every column but the first is permuted separately.  Single p-values are exact for
+    every independent pair; :doc:`/validity` lists the error rate that each method controls, and
+    when "westfall-young" is only approximate.
 
     Examples
     --------

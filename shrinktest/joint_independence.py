@@ -109,7 +109,7 @@ def joint_independence_test(
     progress: bool = False,
     max_memory: float | None = None,
 ) -> TestResult:
-    """Test whether several variables are jointly independent: a kernel permutation test (dHSIC).
+    """Test whether several variables are jointly independent (kernel dHSIC test).
 
     Parameters
     ----------
@@ -117,34 +117,39 @@ def joint_independence_test(
         Two or more variables, observed together in every row; or one dict from names to variables,
         or one table, each column of which is a variable.
     estimator
-        Here it estimates the mean of the features that show dependence (:doc:`/theory`): "kme"
-        gives dHSIC.
+        Here it estimates the mean of the features that show dependence (:doc:`/theory`), for which
+        "kme" gives dHSIC.
     kernels : str, Kernel or callable, or list with one of these per variable, default "gaussian"
-        As ``kernel`` in :func:`two_sample_test`.
-    bandwidths : float or "median", or list with one bandwidth (or sequence of them) per variable,
-    default "median"
-        As ``bandwidth`` in :func:`two_sample_test`.
+        One kernel for all variables or one for each, as ``kernel`` in :func:`two_sample_test`.
+    bandwidths : float, "median", or list with one bandwidth per variable, default "median"
+        One bandwidth for all variables or one (or a sequence, with one number per column) for each,
+        as ``bandwidth`` in :func:`two_sample_test`.
     permutations
-        A permutation has shape (d - 1, n): new places for the rows of every variable but the first.
+        A permutation has shape (d - 1, n): new positions for the rows of every variable but the
+        first.
 
     Returns
     -------
     TestResult
-        Its one estimate belongs to the features of the joint observations.
+        A result whose one estimate belongs to the features of the joint observations.
 
     See Also
     --------
-    independence_test : Independence of two variables, also given others.
-    independence_matrix : Which pairs of columns depend on each other.
+    independence_test : Independence of two variables, perhaps conditional on others.
+    independence_matrix : Pairs of columns that depend on each other.
     solve_sample_size : Number of observations that a test needs.
 
     Notes
     -----
     dHSIC ([P18] Definition 3 and section 3.2, the V form) is the squared distance between the
     kernel mean of the joint distribution and the product of the kernel means of the variables.  It
-    is zero only under joint independence, while tests of pairs miss, for example, a variable that
-    is the sign of the product of two others.  Every variable but the first is permuted by itself,
-    and estimators are refitted for every permutation, so the test is exact.
+    is zero only under joint independence, whereas tests of pairs miss, for example, a variable that
+    is the sign of the product of two others.  The test is exact, because every variable but the
+    first is permuted separately and estimators are refitted for every permutation.
+
+    References
+    ----------
+    .. [P18] Pfister et al., "Kernel-based tests for joint independence", JRSS B 80, 2018.
 
     Examples
     --------

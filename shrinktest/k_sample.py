@@ -49,7 +49,9 @@ def k_sample_test(
     max_memory: float | None = None,
     store: Any = None,
 ) -> KSampleResult:
-    """Test whether several samples have the same distribution: a kernel permutation test.
+    """Test whether several samples have the same distribution.
+
+    The test is a kernel permutation test for k samples.
 
     Parameters
     ----------
@@ -57,37 +59,37 @@ def k_sample_test(
         Two or more samples, or one dict from names to samples: arrays, tables or batches, as in
         :func:`two_sample_test`.
     comparison : {"pairs", "pooled"}, default "pairs"
-        "pairs" averages the squared distances of all pairs of samples, "pooled" the squared
-        distances of each sample from the pooled sample.
+        "pairs" averages the squared distances of all pairs of samples, whereas "pooled" averages
+        the squared distances of each sample from the pooled sample.
     weights : {"sizes", "equal"}, default "sizes"
-        "sizes" weights pairs by n_i n_j and samples by n_i; with "equal" every distance counts the
-        same.
+        "sizes" weights pairs by n_i n_j and samples by n_i, whereas "equal" gives all distances
+        equal weight.
     form : {"auto", "biased", "unbiased"}, default "auto"
-        As in :func:`two_sample_test`; "pooled" has the biased form only.
+        As in :func:`two_sample_test`, but "pooled" has only the biased form.
     groups
         A group must lie in one sample.
     workers
-        For data in batches also an executor or a dask client.
+        For data in batches it may be an executor or a dask client.
 
     Returns
     -------
     KSampleResult
-        With one estimate per sample; ``result.pairwise()`` tests every pair of samples.
+        A result with one estimate per sample; ``result.pairwise()`` tests every pair of samples.
 
     See Also
     --------
     TestResult.effect : Effect size of every pair of samples, with intervals.
     two_sample_test : Two samples.
-    closer_test : Which of several samples is nearest to another.
-    change_points : When a series changes, if the samples are not known beforehand.
+    closer_test : Which of several samples is closest to another.
+    change_points : Times at which a series changes, if the samples are not known beforehand.
     solve_sample_size : Number of observations that a test needs.
 
     Notes
     -----
-    The weights of the distances sum to 1, so for two samples "pairs" is :func:`two_sample_test`.
-    With the plain mean and weights "sizes", "pairs" and "pooled" are the same test, the
-    between-sample part of the DISCO decomposition (:doc:`/theory`).  Estimators are tuned and
-    fitted again for every permutation, so the test is exact.
+    The weights of the distances sum to 1, and therefore "pairs" of two samples is
+    :func:`two_sample_test`.  If the plain mean and weights "sizes" are used, "pairs" and "pooled"
+    are one test, the between-sample part of the DISCO decomposition (:doc:`/theory`).  The test is
+    exact, because estimators are tuned and fitted anew for every permutation.
 
     Examples
     --------

@@ -50,25 +50,27 @@ def permutation_test(
     progress: bool = False,
     name: str = "permutation",
 ) -> TestResult:
-    """Test with your own statistic by permutations, with its null distribution and early stopping.
+    """Test with your own statistic by permutations.
 
     Parameters
     ----------
     statistic : callable
-        From a permutation (N,) to a number that is large if the null hypothesis is doubtful.  The
-        function holds the data itself.  With ``vectorized`` it maps permutations (B, N) to numbers
-        (B,).
+        Function from a permutation (N,) to a number that is large if the null hypothesis is
+        doubtful.  The function holds the data itself.  With ``vectorized`` it maps permutations (B,
+        N) to numbers (B,).
     permutations : int, tuple of int, or Permutations
-        A number n: permutations of 0, ..., n - 1, which pair the rows of two variables.  Sizes (m,
-        n, ...) of samples: the sample, 0, 1, ..., of every pooled row.  Or your own
-        :class:`~shrinktest.Permutations`, or :class:`~shrinktest.Copies` that a model draws, for a
-        null distribution by simulation.
+        A number n stands for permutations of 0, ..., n - 1, which pair the rows of two variables.
+        Sizes (m, n, ...) of samples stand for sample labels 0, 1, ..., one for every pooled row.
+        For other designs, pass your own :class:`~shrinktest.Permutations`, or
+        :class:`~shrinktest.Copies` that are drawn from a model, for a null distribution by
+        simulation.
     blocks : array_like, optional
-        Block label of every row, or one vector per sample: rows are permuted only within blocks.
+        Block label of every row, or one vector per sample; rows are permuted only within blocks.
     paired : bool, default False
-        Row i of both samples is a pair; permutations swap the two rows of a pair.
+        Whether row i of both samples is a pair, so that permutations exchange the two rows of a
+        pair.
     vectorized : bool, default False
-        True if ``statistic`` takes many permutations at a time.
+        True if ``statistic`` accepts many permutations at a time.
     workers : int, optional
         Number of threads; default 1, because ``statistic`` may not be thread-safe.
     name : str, default "permutation"
@@ -77,23 +79,24 @@ def permutation_test(
     Returns
     -------
     TestResult
-        Without kernel, estimator and estimates.
+        A result without kernel, estimator and estimates.
 
     See Also
     --------
     two_sample_test, independence_test : Kernel tests, which need no statistic of your own.
     Permutations : Your own permutations, for designs that no option describes.
-    Copies : Copies of the data that a model draws, in place of permutations.
-    check_level : Level of your own test.
+    Copies : Copies of the data that are drawn from a model, instead of permutations.
+    check_level : Type I error rate of your own test.
     power_study : Its power, compared with other tests.
 
     Notes
     -----
     The p-value is (1 + number of permutations whose statistic is at least the observed one) / (1 +
-    number of permutations).  Values within a relative 1e-10 of the observed one count as equal;
-    without ``stopping`` the median size of the others counts, if it is larger.  The test is exact
-    if, under the null hypothesis, the data have the same distribution after every permutation, and
-    if ``statistic`` computes nothing beforehand that depends on the labels (:doc:`/validity`).
+    number of permutations).  Values within a relative 1e-10 of the observed one count as equal,
+    where the reference without ``stopping`` is the median size of the others if that is larger.
+    The test is exact if, under the null hypothesis, the data have the same distribution after every
+    permutation, and if ``statistic`` computes nothing beforehand that depends on the labels
+    (:doc:`/validity`).
 
     Examples
     --------

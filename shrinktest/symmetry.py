@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from shrinktest._check import complete_points, listed, n_dimensions
+from shrinktest._docs import documented
 from shrinktest._hints import hinted
 from shrinktest._rounding import merged
 from shrinktest.data.all_rows import (
@@ -62,6 +63,7 @@ class Symmetry(TwoEqualDistributions):
 
 
 @hinted
+@documented
 def symmetry_test(
     X: Any,
     *,
@@ -83,49 +85,47 @@ def symmetry_test(
     rank: int | None = None,
     max_memory: float | None = None,
 ) -> TestResult:
-    """Test whether a distribution is symmetric about a point: a kernel test by random sign flips.
+    """Test whether a distribution is symmetric about a point.
+
+    The kernel test flips the signs of rows at random.
 
     Parameters
     ----------
     X : array_like, shape (n, d) or (n,)
-        Observations in rows: numbers.
+        Numbers, with one row per observation.
     about : float or array_like, shape (d,), default 0
         Point c of symmetry: one number for all columns, or one per column.  It must not be computed
         from ``X``.
-    estimator, kernel, bandwidth, scale, form
-        As in :func:`two_sample_test`; bandwidth and units come from the rows of X - c and c - X
-        together.
-    n_resamples, alpha, stopping, rng, workers, progress, gram, rank, max_memory
-        As in :func:`two_sample_test`.  If there are at most ``n_resamples`` sign patterns, all are
+    bandwidth
+        It is computed from the rows of X - c and c - X together.
+    scale
+        Units are computed from the rows of X - c and c - X together.
+    n_resamples : int or inf, default 999
+        Number of random sign patterns.  If there are no more than this in total, all are
         enumerated.
     column_types : dict, optional
-        As in :func:`two_sample_test`; every column that is tested must hold numbers.
-    nan_policy : {"raise", "omit", "propagate"}
-        Raise an error for missing values, drop their rows, or return a result of NaN.
+        As in :func:`two_sample_test`, but every column that is tested must hold numbers.
+    nan_policy : {"raise", "omit", "propagate"}, default "raise"
+        Whether to raise an error for missing values, drop their rows, or return a result of NaN.
 
     Returns
     -------
     TestResult
-        An :class:`~shrinktest.AggregateResult` for several estimators, kernels, or bandwidths.
-
-    Raises
-    ------
-    ValueError, TypeError
-        For input that cannot be tested; the message names the argument.
+        Several estimators, kernels or bandwidths give an :class:`~shrinktest.AggregateResult`.
 
     See Also
     --------
-    two_sample_test : Test two samples; with ``paired=True`` symmetry of differences implies
+    two_sample_test : Test of two samples; with ``paired=True`` symmetry of differences implies
         exchangeable pairs.
 
     Notes
     -----
-    The statistic is the squared distance between the estimated kernel means of X - c and c - X. If
+    The statistic is the squared distance between the estimated kernel means of X - c and c - X.  If
     the distribution is symmetric about c in the sense that X - c and c - X have the same
-    distribution, independent rows keep their joint distribution when their signs are flipped, so
-    the level is exact for every estimator.  All columns of a row are flipped together.  The
-    statistic is the same for a sign pattern and its opposite, so of n rows there are 2**(n - 1)
-    different values.
+    distribution, independent rows have the same joint distribution when their signs are flipped,
+    and therefore the Type I error rate is exact for every estimator.  All columns of a row are
+    flipped together.  Because a sign pattern and its opposite have equal statistics, n rows have at
+    most 2**(n - 1) different values.
 
     Examples
     --------

@@ -52,63 +52,71 @@ def two_sample_test(
     max_memory: float | None = None,
     store: Any = None,
 ) -> TestResult:
-    """Test whether two samples have the same distribution: a kernel permutation test (MMD).
+    """Test whether two samples have the same distribution (kernel MMD test).
 
     Parameters
     ----------
     X, Y : array_like, shape (m, d) and (n, d), or (m,) and (n,)
         The samples, one row per observation: arrays, or tables (pandas, polars, pyarrow), whose
         columns are matched by name and may hold numbers, text, categories, dates and missing values
-        (:doc:`/tables`).  Data larger than memory: file names such as ``"before/*.parquet"``, dask
-        collections, lazy tables, or :class:`~shrinktest.Batches`.
+        (:doc:`/tables`).  Data larger than memory are passed as file names such as
+        ``"before/*.parquet"``, dask collections, lazy tables, or :class:`~shrinktest.Batches`.
     covariates : pair of array_like, shape (m, p) and (n, p), optional
-        Variables to adjust for: do X and Y differ in a way that these do not explain?
-        ``result.method`` and ``result.assumption`` say how, and what must hold (:doc:`/given`).
+        Variables to adjust for: the test then asks whether X and Y differ in a way that these do
+        not explain.  ``result.method`` and ``result.assumption`` name the method and its assumption
+        (:doc:`/given`).
     covariate_method : {"auto", "strata", "residuals", "propensity"}, default "auto"
-        "strata" permutes rows with equal covariates, which is exact; "auto" takes it for text,
-        categories and booleans. "residuals" tests whether the sample a row is from is independent
+        "strata" permutes rows with equal covariates, which is exact; "auto" uses it for text,
+        categories and booleans.  "residuals" tests whether the sample label of a row is independent
         of its values given the covariates, as :func:`independence_test` does with ``given``; "auto"
-        takes it for numbers.  "propensity" reassigns rows with the probabilities in ``propensity``.
+        uses it for numbers.  "propensity" reassigns rows with the probabilities in ``propensity``.
     propensity : float or array_like, optional
-        Known probability of a row to belong to Y: one number, such as 0.5, or one for every row,
-        laid out as ``blocks``; the test is then exact.
+        Known probability that a row belongs to Y: one number, such as 0.5, or one for every row, in
+        the layout of ``blocks``; the test is then exact.
     groups
         A group must lie in one sample.
     workers
-        For data in batches also an executor or a dask client.
+        For data in batches it may be an executor or a dask client.
 
     Returns
     -------
     TestResult
-        ``statistic, pvalue = result`` unpacks it; ``print(result.summary())`` shows all.  Several
-        estimators, kernels or bandwidths give an :class:`~shrinktest.AggregateResult`, whose
-        ``table`` has an adjusted p-value for each.
+        ``statistic, pvalue = result`` unpacks it, and ``print(result.summary())`` shows all of it.
+        Several estimators, kernels or bandwidths give an :class:`~shrinktest.AggregateResult`,
+        whose ``table`` has an adjusted p-value for each.
 
     See Also
     --------
-    compare : Which columns of two tables changed, and by how much.
+    compare : Columns of two tables that changed, and by how much.
     TestResult.effect : Effect size with an interval.
-    two_sample_test_columns : In which columns the samples differ.
+    two_sample_test_columns : Columns in which the samples differ.
     k_sample_test : Three or more samples.
     equivalence_test : Practical equivalence, which a large p-value does not show.
-    change_point_test : When a series changes, if the time is not known.
-    closer_test : Which of two samples is closer to a third.
+    change_point_test : Time at which a series changes, if it is not known.
+    closer_test : Which of several samples is closest to another.
     solve_sample_size : Number of observations that a test needs.
 
     Notes
     -----
     The test is exact for every estimator if the rows are exchangeable under the null hypothesis
-    (within blocks, pairs or groups): what depends on the labels is recomputed for every
-    permutation, ties count as exceedances, and the observed data are one of the permutations
-    (:doc:`/validity`).  With ``block_length`` it is exact for whole periodic series and approximate
-    for others (:doc:`/change`).  The statistic is defined in [M14] section 2 with the weights of
-    the estimator, and [X20] (30) for marginalized means; the unbiased form of equal weights is due
-    to [G12] (:doc:`/theory`).
+    (within blocks, pairs or groups), because everything that depends on the labels is recomputed
+    for every permutation, ties count as exceedances, and the observed data are one of the
+    permutations (:doc:`/validity`).  If ``block_length`` is used, the test is exact for whole
+    periodic series, but approximate for others (:doc:`/change`).  The statistic is defined in [M14]
+    section 2 with the weights of the estimator, and in [X20] (30) for marginalized means, whereas
+    the unbiased form for equal weights is due to [G12] (:doc:`/theory`).
 
     Several statistics share their permutations and give one exact p-value; :doc:`/estimators`
-    lists the statistics of "auto". With ``paired=True`` half of the weight of "auto" is on the differences
-    within pairs. Data in batches are read whole if they fit in memory, and otherwise need
-    ``gram="rff"`` or "nystrom" (:doc:`/large`).
+    lists the statistics of "auto".  If ``paired=True``, half of the weight of "auto" is on the
+    differences within pairs.  Data in batches are read whole if they fit in memory, but otherwise
+    require ``gram="rff"`` or "nystrom" (:doc:`/large`).
+
+    References
+    ----------
+    .. [G12] Gretton et al., "A kernel two-sample test", JMLR 13, 2012.
+    .. [M14] Muandet et al., "Kernel mean estimation and Stein effect", ICML, 2014.
+    .. [X20] Xia et al., "Kernel mean estimation by marginalized corrupted distributions",
+       arXiv:2107.04855, 2021.
 
     Examples
     --------

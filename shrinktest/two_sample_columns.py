@@ -54,7 +54,7 @@ def two_sample_test_columns(
 ) -> MultipleTestsResult:
     """Test in every column whether two samples have the same distribution.
 
-    The p-values are adjusted for multiple testing.
+    The p-values are adjusted for multiple comparisons.
 
     Parameters
     ----------
@@ -65,31 +65,36 @@ def two_sample_test_columns(
     groups
         A group must lie in one sample.
     nan_policy : {"raise", "omit", "indicator"}, default "raise"
-        "raise" is an error.  "omit" drops rows that miss a value in any column, with a note.
-        "indicator" counts missingness as information (:doc:`/tables`).
+        "raise" raises an error, whereas "omit" drops rows with a missing value in any column, with
+        a note.  "indicator" uses missingness as information (:doc:`/tables`).
     rank
         For data in batches the default is 100 per column.
     workers
-        For data in batches also an executor or a dask client.
+        For data in batches it may be an executor or a dask client.
 
     Returns
     -------
     MultipleTestsResult
         ``result.table``, ``result.reject()``, ``result.summary()``, ``result.plot()``.  A column
-        that cannot be tested has a ``reason`` in the table and no p-value.
+        that cannot be tested has a ``reason`` in the table, but no p-value.
 
     See Also
     --------
-    compare : The same with effect sizes, an overall test and a report.
+    compare : These tests with effect sizes, an overall test and a report.
     two_sample_test : Whether the samples differ in all columns together.
-    independence_matrix : Which columns of one sample depend on each other.
+    independence_matrix : Columns of one sample that depend on each other.
 
     Notes
     -----
-    The p-value of a column equals the p-value of :func:`two_sample_test` on this column with the
-    same ``rng``.  All columns share the permutations of rows, so the step-down procedure of
-    Westfall and Young [WY93] takes their dependence into account and loses little power if they are
-    correlated; :doc:`/validity` says which error rate each method controls.
+    The p-value of a column equals the p-value of :func:`two_sample_test` on this column if ``rng``
+    is equal.  Because all columns share the permutations of rows, the step-down procedure of
+    Westfall and Young [WY93] accounts for their dependence and loses little power if they are
+    correlated; :doc:`/validity` lists the error rate that each method controls.
+
+    References
+    ----------
+    .. [WY93] Westfall and Young, "Resampling-based multiple testing: examples and methods for
+       p-value adjustment", Wiley, 1993.
 
     Examples
     --------

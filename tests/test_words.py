@@ -297,7 +297,7 @@ def test_lists_of_different_lengths_and_arrays_are_refused_by_name():
                 test(FIRST, SECOND, **{name: array}, **FEW)
 
 
-def verb(X, *, paired=False, extra=1, alpha=0.05, rng=None):
+def verb(X, *, paired=False, extra=1, n_resamples=999, rng=None):
     """Test something.
 
     Parameters

@@ -51,9 +51,11 @@ class AnyTest:
     name : str, optional
         Label in a study that does not label its tests; default the name of the function.
 
-    Notes ----- In a power study a function with two or more required arguments is a test, whereas
-    one with a single required argument is an estimator.  Wrap a function that may be either, such
-    as ``function(*samples)``.  A p-value of 0 counts as the smallest normal float.
+    Notes
+    -----
+    In a power study a function with two or more required arguments is a test, whereas one with a
+    single required argument is an estimator.  Wrap a function that may be either, such as
+    ``function(*samples)``.  A p-value of 0 counts as the smallest normal float.
 
     Examples
     --------

@@ -91,8 +91,10 @@ def risk_study(
     loss_path : The loss of one estimator by its amount of shrinkage.
     shrinktest.power_study : The power of tests that use an estimator.
 
-    Notes ----- Studies are paired, because all estimators and kernels get the same points in every
-    trial.  Every trial has random streams of its own (``SeedSequence(seed, spawn_key=(n, d, trial,
+    Notes
+    -----
+    Studies are paired, because all estimators and kernels get the same points in every trial.
+    Every trial has random streams of its own (``SeedSequence(seed, spawn_key=(n, d, trial,
     stream))``).  Only the data sets are random, whereas the losses are exact.
 
     Examples

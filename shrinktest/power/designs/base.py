@@ -72,12 +72,14 @@ class Design:
 
     Derive designs of your own from this class, which has no parameters itself.
 
-    Notes ----- A design of your own is a frozen dataclass with ``test`` ("two-sample",
-    "independence", "k-sample", "joint-independence", "change-point", "symmetry",
-    "conditional-independence" or "factor") and ``draw``, which returns the samples or variables as
-    a tuple of arrays; for "factor" it returns a table and the response, while formula and term are
-    in ``options``.  Its null twin permutes the drawn rows, unless ``neutral`` names the parameters
-    at which there is no effect or ``null`` returns another design.
+    Notes
+    -----
+    A design of your own is a frozen dataclass with ``test`` ("two-sample", "independence",
+    "k-sample", "joint-independence", "change-point", "symmetry", "conditional-independence" or
+    "factor") and ``draw``, which returns the samples or variables as a tuple of arrays; for
+    "factor" it returns a table and the response, while formula and term are in ``options``.  Its
+    null twin permutes the drawn rows, unless ``neutral`` names the parameters at which there is no
+    effect or ``null`` returns another design.
 
     Examples
     --------

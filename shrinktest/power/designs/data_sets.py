@@ -59,11 +59,13 @@ class FromData(Design):
     column_types : mapping, optional
         How columns of tables are read, as in the test.
 
-    Notes ----- Rows, pairs or groups are drawn with replacement (the bootstrap).  The null twin
-    draws both samples from the pooled rows, or each of the two variables separately; it swaps pairs
-    at random, and permutes the groups of variables.  Powers tend to be too high, because an effect
-    that is in the pilot data by chance counts as real.  A sample whose complete rows are all equal
-    is drawn again.
+    Notes
+    -----
+    Rows, pairs or groups are drawn with replacement (the bootstrap).  The null twin draws both
+    samples from the pooled rows, or each of the two variables separately; it swaps pairs at random,
+    and permutes the groups of variables.  Powers tend to be too high, because an effect that is in
+    the pilot data by chance counts as real.  A sample whose complete rows are all equal is drawn
+    again.
 
     Examples
     --------
@@ -230,9 +232,10 @@ class FromFunction(Design):
         ``restriction(n, m) -> dict`` of arguments of the test that restrict its permutations, such
         as ``blocks``.
 
-    Notes ----- The null twin permutes the returned rows: two samples are pooled and split at
-    random, whereas pairs are formed anew at random.  If there is a ``restriction``, both respect
-    it.
+    Notes
+    -----
+    The null twin permutes the returned rows: two samples are pooled and split at random, whereas
+    pairs are formed anew at random.  If there is a ``restriction``, both respect it.
 
     Examples
     --------

@@ -375,12 +375,14 @@ class HyppoSimulation(IndependenceDesign):
     dimension : int, default 1
         Number p of coordinates of x, and in some simulations of y.
 
-    Notes ----- If p > 1, curves are functions of w'x with w = (1, 1/2, 1/3, ...), whereas "spiral",
-    "circle" and "ellipse" are on a sphere.  y has p coordinates in "joint-normal" (where every x
-    has correlation 1/(2p) with every y), "logarithmic", the sines, the squares,
-    "multiplicative-noise" and "multimodal-independence".  In "cubic" the last term is linear, as in
-    the formula of [V19], although the code of hyppo cubes it.  [V19] has Var y = 1.5 in
-    "joint-normal" and 2 log_2 abs(x) in "logarithmic", but here both are as in hyppo.
+    Notes
+    -----
+    If p > 1, curves are functions of w'x with w = (1, 1/2, 1/3, ...), whereas "spiral", "circle"
+    and "ellipse" are on a sphere.  y has p coordinates in "joint-normal" (where every x has
+    correlation 1/(2p) with every y), "logarithmic", the sines, the squares, "multiplicative-noise"
+    and "multimodal-independence".  In "cubic" the last term is linear, as in the formula of [V19],
+    although the code of hyppo cubes it.  [V19] has Var y = 1.5 in "joint-normal" and 2 log_2 abs(x)
+    in "logarithmic", but here both are as in hyppo.
 
     References
     ----------

@@ -52,11 +52,13 @@ class FactorsFromData(Design):
     column_types : mapping, optional
         How columns of the response are read, as in the test.
 
-    Notes ----- Rows or groups are drawn with replacement (the bootstrap), in the proportions of the
-    pilot data from each cell of the factors and blocks, so that no level vanishes.  Powers may be
-    too high for two reasons: a pilot row that is drawn twice is a tie of the response, which makes
-    residuals smaller in small pilot tables, and an effect may be in the pilot data by chance.  A
-    smaller ``effect`` allows for this.
+    Notes
+    -----
+    Rows or groups are drawn with replacement (the bootstrap), in the proportions of the pilot data
+    from each cell of the factors and blocks, so that no level vanishes.  Powers may be too high for
+    two reasons: a pilot row that is drawn twice is a tie of the response, which makes residuals
+    smaller in small pilot tables, and an effect may be in the pilot data by chance.  A smaller
+    ``effect`` allows for this.
 
     The null twin has ``effect=0``: all values of one variable of the term are permuted, between
     groups or within them.  It is the first variable that is constant within groups, or else the

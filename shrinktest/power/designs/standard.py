@@ -228,9 +228,11 @@ class PerturbedUniform(TwoSampleDesign):
     swap : bool, default False
         True if X is the changed sample; otherwise Y is.
 
-    Notes ----- This is the benchmark of [S23], where c_d P^(-s) stands for ``amplitude`` e^d: with
-    s = 1, c_1 = 2.7, P = 1, ..., 4 and n = 500 in one dimension, but c_2 = 7.3 and n = 2000 in two.
-    [B23] and [S22] set the amplitude itself, from 0 to 1.
+    Notes
+    -----
+    This is the benchmark of [S23], where c_d P^(-s) stands for ``amplitude`` e^d: with s = 1, c_1 =
+    2.7, P = 1, ..., 4 and n = 500 in one dimension, but c_2 = 7.3 and n = 2000 in two.  [B23] and
+    [S22] set the amplitude itself, from 0 to 1.
 
     References
     ----------
