@@ -108,6 +108,8 @@ class Distances(_Matrix):
     0.029
     """
 
+    sources = ("SSGF13",)
+
     distances: Array
 
     def __post_init__(self) -> None:

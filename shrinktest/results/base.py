@@ -20,6 +20,7 @@ from shrinktest._version import __version__
 from shrinktest._warn import tiny_is_zero
 from shrinktest.data.encoding import Encoding
 from shrinktest.results.printing import Summary
+from shrinktest.results.references import References
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -116,6 +117,15 @@ class Result:
     def summary(self) -> Summary:
         """Return the result in words and tables, as text that a notebook shows as HTML."""
         raise NotImplementedError
+
+    @property
+    def references(self) -> References:
+        """The papers that the result used, and this package, as ``text`` and as ``bibtex``."""
+        return References.of(self._sources(), self.versions["shrinktest"])
+
+    def _sources(self) -> Iterable[str]:
+        """Return keys of the papers."""
+        return ()
 
     def _repr_html_(self) -> str:
         return self.summary().as_html()
@@ -224,6 +234,7 @@ class Setup:
     tuning: str = ""
     route: str = ""
     squared_norm: bool = False  # True if the statistic is never negative
+    given: Any = None  # the kernel as it was given, whose bandwidth may be a rule
 
 
 # --- plain values ---------------------------------------------------------------------------------
