@@ -165,6 +165,10 @@ class AggregateResult(TestResult):
             )
         return super().to_dict(effect=effect) | {"decided": self.decided, "members": members}
 
+    def printed(self) -> Table:
+        """Return the members as the summary prints them."""
+        return self._tables()[1]
+
     def _tables(self) -> list[Table]:
         left = [
             ("Null hypothesis:", self.kind.null),

@@ -20,6 +20,7 @@ from shrinktest.results.paragraph import (
     estimated,
     paragraph,
     seed_in_words,
+    sentence,
     sources_of,
 )
 from shrinktest.results.plots.change import plot_changes, shown_times
@@ -174,6 +175,9 @@ class ChangesResult(Result):
             self.versions,
             seed_in_words(self.rng),
         )
+
+    def _headline(self) -> str:
+        return sentence(self._finding())
 
     def _finding(self) -> str:
         level = without_zero(f"{self.alpha:g}")

@@ -23,6 +23,7 @@ from shrinktest.results.paragraph import (
     kernel_in_words,
     paragraph,
     seed_in_words,
+    sentence,
     sources_of,
 )
 from shrinktest.results.plots.pvalues import plot_many
@@ -309,7 +310,7 @@ class MultipleTestsResult(Result):
         if np.isnan(self.adjusted).any():
             return "no p-values were computed"
         rejected = self.reject()
-        order = np.lexsort((np.arange(len(self)), self.pvalues, self.adjusted))
+        order = self._order()
         how = ADJUSTMENTS[self.method].cited
         level = without_zero(f"{self.alpha:g}")
         number_rejected = int(rejected.sum())
@@ -355,17 +356,15 @@ class MultipleTestsResult(Result):
         """Return the headers of effect sizes."""
         return []
 
-    def summary(self) -> Summary:
-        """Return what was done, and the tests, most significant first.
+    def _order(self) -> np.ndarray:
+        """Return the places of the tests, most significant first."""
+        return np.lexsort((np.arange(len(self)), self.pvalues, self.adjusted))
 
-        There are thirty at most, while ``table`` has all.
-        """
-        rejected = self.reject()
+    def printed(self) -> Table:
+        """Return all tests as summaries print them, most significant first."""
         rows = self.rows()
-        estimator = self.setup.estimator
-        order = np.lexsort((np.arange(len(self)), self.pvalues, self.adjusted))
         cells = []
-        for row in [*(rows[i] for i in order[:_SHOWN]), *rows[len(self) :]][:_SHOWN]:
+        for row in [*(rows[i] for i in self._order()), *rows[len(self) :]]:
             numbers = (
                 number(row["statistic"], ".6g"),
                 number(row["pvalue"]),
@@ -379,13 +378,26 @@ class MultipleTestsResult(Result):
                 else ""
             )
             cells.append([*(str(row[key]) for key in self.keys), *numbers, *self._sizes(row), last])
+        headers = [*self.keys, "statistic", "p-value", "adjusted", *self._of_sizes(), ""]
+        return Table(cells, "r" * (len(headers) - 1) + "l", headers=headers, below="-")
+
+    def _headline(self) -> str:
+        return sentence(self._finding())
+
+    def summary(self) -> Summary:
+        """Return what was done, and the tests, most significant first.
+
+        There are thirty at most, while ``table`` has all.
+        """
+        rejected = self.reject()
+        estimator = self.setup.estimator
         how = (
             f"{'all' if self.exact else 'random'}), "
             f"{f'{self.data.restriction}, ' if self.data.restriction else ''}"
         )
         resamples = kind_of(self.data.test).resamples
         whose = "shared by all tests" if self.shared else "for each test by itself"
-        more = rejected[order[_SHOWN:]]
+        more = rejected[self._order()[_SHOWN:]]
         decisions = f"{int(rejected.sum())} of {len(self)} rejected at level {self.alpha:g}"
         rest = f"... and {len(more)} more, {more.sum() or 'none'} rejected" if len(more) else ""
         if not self.n_resamples:
@@ -398,6 +410,6 @@ class MultipleTestsResult(Result):
             f"{f'{resamples.capitalize()}:':15}{self.n_resamples} ({how}{whose}",
             f"Adjustment:    {self.method}; {decisions}",
         )
-        headers = [*self.keys, "statistic", "p-value", "adjusted", *self._of_sizes(), ""]
-        table = Table(cells, "r" * (len(headers) - 1) + "l", headers=headers, below="-")
+        table = self.printed()
+        table = replace(table, rows=table.rows[:_SHOWN])
         return Summary.of(table, head=head, rest=rest, notes=self.notes)

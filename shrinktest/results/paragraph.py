@@ -45,7 +45,12 @@ def paragraph(
     known = [detail for detail in details if detail]
     how = f" ({'; '.join(known)})" if known else ""
     sentences = [f"{tested} by {by}{how}", *filter(None, findings), software(versions, seed)]
-    return " ".join(f"{text[:1].upper()}{text[1:]}." for text in sentences)
+    return " ".join(map(sentence, sentences))
+
+
+def sentence(clause: str) -> str:
+    """Return a clause as a sentence."""
+    return f"{clause[:1].upper()}{clause[1:]}."
 
 
 def software(versions: Mapping[str, str], seed: str) -> str:

@@ -14,6 +14,7 @@ from shrinktest.results.paragraph import (
     kernel_in_words,
     paragraph,
     seed_in_words,
+    sentence,
     sources_of,
     sources_of_route,
 )
@@ -61,6 +62,9 @@ class WordsOfTest:
             self.versions,
             seed_in_words(self.rng),
         )
+
+    def _headline(self) -> str:
+        return sentence(self._finding())
 
     def _reported(self, effect: bool | Effect) -> Effect | None:
         """Return the effect; None if it is not wanted, or if this test has none."""

@@ -273,3 +273,87 @@ def test_one_call_gives_a_paragraph_and_its_papers(name):
     text = result.paragraph()
     assert 2 <= len(sentences(text)) <= 4 and "Software: shrinktest" in text and "p = " in text
     assert result.references.bibtex.startswith("@misc{shrinktest,")
+
+
+# --- tables -----------------------------------------------------------------------------------------
+
+#: What LaTeX writes in place of signs, by sign.
+SIGNS = {
+    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+    **{
+        "→": r"$\to$",
+        "≤": r"$\leq$",
+        "≠": r"$\neq$",
+        "×": r"$\times$",
+        "²": r"\textsuperscript{2}",
+    },
+    **{"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "–": "--"},
+}
+
+
+def in_latex(cell):
+    return "".join(SIGNS.get(sign, sign) for sign in cell)
+
+
+@pytest.fixture(scope="module", params=MADE)
+def any_result(request):
+    return result_of(request.param)
+
+
+def test_a_latex_table_has_the_cells_of_the_summary(any_result):
+    table, text = any_result.printed(), any_result.to_latex()
+    first, *rows, last = text.strip().splitlines()
+    assert re.fullmatch(rf"\\begin{{tabular}}{{[lrc]{{{len(table.lines[0])}}}}}", first)
+    assert last == r"\end{tabular}"
+    rules = [row for row in rows if row.endswith("rule")]
+    middle = [r"\midrule"] if table.headers else []
+    assert rules == [r"\toprule", *middle, r"\bottomrule"]
+    lines = [row.removesuffix(r" \\").split(" & ") for row in rows if row not in rules]
+    places = [j for j, name in enumerate(table.headers) if name in ("p-value", "adjusted")]
+    for line, row in zip(lines, table.lines, strict=True):
+        for j, (cell, printed) in enumerate(zip(line, row, strict=True)):
+            shown = in_latex(printed)
+            known = {shown, f"{{}}{shown}"}
+            if j in places or line[0] == "p-value":
+                known |= {shown.replace("0.", ".", 1)}
+            assert cell.strip() in {text.strip() for text in known}
+
+
+def test_all_rows_of_many_tests_are_in_a_latex_table():
+    result = two_sample_test_columns(*RNG.normal(size=(2, 12, 40)), n_resamples=39, rng=0)
+    assert result.to_latex().count(r" \\") == 41
+    assert str(result.summary()).count("\n x") < 40
+
+
+def test_a_latex_table_floats_with_a_caption_and_is_written(tmp_path):
+    table = TABLE.rename(columns={"arm": "arm_1"})
+    result = factor_test("arm_1", table, response="pain", **FEW)
+    text = result.to_latex(tmp_path / "table.tex", caption="Pain by arm_1", label="tab:pain")
+    assert (tmp_path / "table.tex").read_text(encoding="utf-8") == text
+    assert r"\caption{Pain by arm\_1}" in text and r"\label{tab:pain}" in text
+    assert r"arm\_1 & 1 & ." in text and text.startswith(r"\begin{table}")
+
+
+def cells(line):
+    return [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+
+
+def test_markdown_has_whole_tables_and_all_notes(any_result):
+    text = any_result.to_markdown()
+    blocks = [block.splitlines() for block in text.split("\n\n")]
+    tables = [block for block in blocks if block[0].startswith("|")]
+    assert len(tables) == len(any_result.summary().tables)
+    for table in tables:
+        widths = {len(cells(line)) for line in table}
+        assert len(widths) == 1 and all(re.fullmatch(r":?---:?", mark) for mark in cells(table[1]))
+    notes = any_result.summary().notes
+    numbered = re.findall(r"(?m)^\d+\. ", text.partition("<details>")[2])
+    assert len(numbered) == len(notes)
+    assert re.search(r"(?<!\\)<(?!/?(details|summary)>)", text) is None
+
+
+def test_markdown_begins_with_the_answer(tmp_path):
+    result = two_sample_test(X, Y, **FEW)
+    text = result.to_markdown(tmp_path / "comment.md", effect=True)
+    assert text.startswith("The null hypothesis of equal distributions was rejected at the .05 ")
+    assert "| auc |" in text and (tmp_path / "comment.md").read_text(encoding="utf-8") == text
