@@ -143,12 +143,12 @@ class Result:
         >>> from shrinktest import two_sample_test
         >>> result = two_sample_test([1.2, 0.3, 0.5, 0.8], [2.1, 1.9, 3.0, 2.6])
         >>> print(result.effect().to_latex())
-        \begin{tabular}{lrl}
+        \begin{tabular}{lrr}
         \toprule
         measure & estimate & 95\% interval \\
         \midrule
-        auc & 1.000 & - \\
-        distance & .559 & - \\
+        auc & - & - \\
+        distance & .596 & - \\
         \bottomrule
         \end{tabular}
         """

@@ -98,7 +98,9 @@ class TermResult(TestResult):
 
     def _draws_in_words(self) -> str:
         permuted = self.term.permuted if self.term else "rows"
-        return draws_in_words(self.n_resamples, "permutations", permuted, exact=self.exact)
+        drawn = draws_in_words(self.n_resamples, "permutations", permuted, exact=self.exact)
+        approximate = self.term is not None and self.term.validity != "exact"
+        return f"{drawn}, which is approximate" if approximate else drawn
 
     def _finding(self) -> str:
         text = super()._finding()
@@ -419,7 +421,8 @@ class FactorResult(Result):
 
 
 def _two_digits(value: float) -> str:
-    return without_zero(f"{value:.2f}") if np.isfinite(value) else "-"
+    text = f"{value:.2f}" if np.isfinite(value) else "-"
+    return without_zero(text.removeprefix("-") if text == "-0.00" else text)
 
 
 def _interval_in_words(share: Share, confidence: float, *, within: bool = False) -> str:

@@ -209,7 +209,7 @@ class MonitorResult(Result):
             return f"there was no alarm ({shown}; threshold {self.threshold:,.4g})"
         began = "" if self.change_row is None else ", and the change began near row "
         began += _place(self.change_row, self.change_when) if began else ""
-        changed = [line.rstrip(".") for line in self._changed()]
+        changed = [f"{line[:1].lower()}{line[1:].rstrip('.')}" for line in self._changed()]
         more = f"; {'; '.join(changed)}" if changed else ""
         row = _place(self.alarm_row, self.when)
         return f"an alarm was raised at row {row} ({shown}){began}{more}"

@@ -139,6 +139,8 @@ def draws_in_words(
     what = f"{moved} {restriction}".strip()
     if "shifts" in restriction:
         what = restriction
+    elif restriction == "by the model" and moved != "simulations":
+        what = "draws of labels by the model"
     elif restriction.startswith("signs"):
         what = f"changes of the {restriction}"
     elif restriction and not restriction.startswith(("within", "by ")):
@@ -148,7 +150,8 @@ def draws_in_words(
     if exact:
         return f"all {count} {what}"
     most = f", of at most {planned}" if planned is not None and planned > count else ""
-    return f"{count} random {what}{most}"
+    random = "" if what.startswith(("simulations", "data sets")) else "random "
+    return f"{count} {random}{what}{most}"
 
 
 # --- kernels --------------------------------------------------------------------------------------

@@ -138,7 +138,7 @@ class Table:
         )
         text = text.replace("\\toprule\n\\midrule\n", "\\toprule\n")  # without headers
         # a line that begins with a bracket would be taken for an option of the line break
-        return re.sub(r"(?m)^(?=\[)", "{}", text).translate(_LATEX)
+        return re.sub(r"(?m)^(?=\[)", "{}", text).strip().translate(_LATEX)
 
     def as_markdown(self) -> str:
         """Return the title and the first 60 rows as Markdown."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from shrinktest.estimators import KME
 from shrinktest.results.base import as_tuple
-from shrinktest.results.info import INDEPENDENCE, METHOD_SOURCES
+from shrinktest.results.info import CONDITIONAL, INDEPENDENCE, METHOD_SOURCES
 from shrinktest.results.paragraph import (
     draws_in_words,
     finding,
@@ -78,6 +78,12 @@ class WordsOfTest:
     def _tested(self) -> str:
         """Return what was tested, with names and sizes."""
         sizes = self.n_observations
+        if self._of_samples_given_others:
+            first, second = own_names(self.names, ("X", "Y"))
+            return (
+                f"The independence of values and sample ({first}, n = {sizes[0]}, or {second}, "
+                f"n = {sizes[1]}) given covariates was tested"
+            )
         if self.kind.several_samples:
             names = own_names(self.names, self.kind.estimate_names(len(sizes)))
             samples = [f"{name} (n = {n})" for name, n in zip(names, sizes, strict=True)]
@@ -99,7 +105,7 @@ class WordsOfTest:
         means = "" if estimator is None else f"kernel means by {estimator!r}"
         if isinstance(estimator, KME):
             means = "plain kernel means"
-        how = "by" if self.kind.no_effect else "given covariates, by"
+        how = "method:" if self.kind.no_effect else "given covariates, method:"
         method = f"{how} {self.method}{cited(self._method_sources())}" if self.method else ""
         rule = self.stopping
         early = f"early stopping by {rule!r}{cited(sources_of(rule))}" if rule is not None else ""
@@ -137,6 +143,8 @@ class WordsOfTest:
             return texts
         if len(set(texts)) == 1:
             return [f"{texts[0]}, for every variable"]
+        if self._of_samples_given_others:
+            return [f"{texts[0]}, for the values", f"{texts[1]}, for the sample"]
         labels = [
             f"variable {label}" if label.isdecimal() else label
             for label in own_names(self.names, self.kind.kernel_names(len(kernels)))
@@ -157,7 +165,14 @@ class WordsOfTest:
 
     def _finding(self) -> str:
         name = self._statistic_name()
-        return finding(self.kind.hypothesis, name, self.statistic, self.pvalue, self.alpha)
+        text = finding(self.kind.hypothesis, name, self.statistic, self.pvalue, self.alpha)
+        assumed = self.data.assumption.partition(";")[0].rstrip(".")
+        return f"{text}; {assumed}" if assumed else text
+
+    @property
+    def _of_samples_given_others(self) -> bool:
+        """True if two samples are compared as values and labels, given covariates."""
+        return self.kind is CONDITIONAL and len(self.n_observations) == 2
 
     def _statistic_sources(self) -> tuple[str, ...]:
         if not self.kind.has_kernel(self.form):

@@ -118,6 +118,23 @@ def test_units_that_change_places_are_named():
     assert "permutations of rows, of at most 99; early stopping by BesagClifford(h=20)" in early
 
 
+def test_an_assumption_and_an_approximation_are_named():
+    given = independence_test(X[:, 0], X[:, 1], given=X[:, 0] + X[:, 1], **FEW).paragraph()
+    assert "; the p-value is approximately valid if kernel ridge regressions find" in given
+    assert "method: signs of residual products [Shah and Peters, 2020]; 99 random changes" in given
+    ages = (X[:, :1], Y[:, :1])
+    text = two_sample_test(X[:, 1], Y[:, 1], covariates=ages, **FEW).paragraph()
+    assert "values and sample (X, n = 24, or Y, n = 30) given covariates" in text
+    chances = {"covariate_method": "propensity", "propensity": np.full(54, 0.5)}
+    drawn = two_sample_test(X[:, 1], Y[:, 1], covariates=ages, **chances, **FEW).paragraph()
+    assert "[Rosenbaum, 1984]; 99 random draws of labels by the model)" in drawn
+    table = TABLE.assign(age=X[:, 1])
+    result = factor_test("arm * age", table, response="pain", **FEW)
+    assert "rows of the residualized predictor, which is approximate" in result.paragraph()
+    drawn = goodness_of_fit_test(X, normal, n_simulations=39, rng=0).paragraph()
+    assert "; 39 data sets from the model)" in drawn
+
+
 def test_a_bandwidth_is_named_with_its_rule():
     half = two_sample_test(X, Y, bandwidth="0.5 * median", **FEW)
     shown = f"bandwidth {half.bandwidth:.4g}, 0.5 times the median distance;"
