@@ -1,7 +1,6 @@
 # The public names, each with its module; `__init__.py` imports them when they are used.
 from shrinktest._version import __version__ as __version__
 from shrinktest.change_point import change_point_test as change_point_test
-from shrinktest.change_points import ChangesResult as ChangesResult
 from shrinktest.change_points import change_points as change_points
 from shrinktest.check_level import LevelCheckResult as LevelCheckResult
 from shrinktest.check_level import check_level as check_level
@@ -53,6 +52,7 @@ from shrinktest.power import solve_sample_size as solve_sample_size
 from shrinktest.results.aggregate_result import AggregateResult as AggregateResult
 from shrinktest.results.change import AggregateChangeResult as AggregateChangeResult
 from shrinktest.results.change import ChangeResult as ChangeResult
+from shrinktest.results.changes_result import ChangesResult as ChangesResult
 from shrinktest.results.closer_result import CloserResult as CloserResult
 from shrinktest.results.comparison import ComparisonResult as ComparisonResult
 from shrinktest.results.effect import DependenceEffect as DependenceEffect

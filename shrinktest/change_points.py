@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field, replace
-from functools import partial
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shrinktest._check import choice, count, counted, percent
+from shrinktest._check import choice, count
 from shrinktest._docs import documented
 from shrinktest._hints import hinted
 from shrinktest._random import as_rng, rng_provenance
@@ -20,171 +19,20 @@ from shrinktest.change_point import NoChange
 from shrinktest.hypothesis import require_values
 from shrinktest.kernel_spec import KernelSpec, is_several
 from shrinktest.notes import note
-from shrinktest.results.base import Result
-from shrinktest.results.change import between_times, plain_curve, time_at, times_of_ends
-from shrinktest.results.info import CHANGE
+from shrinktest.results.changes_result import ChangesResult, Stretch
 from shrinktest.results.plots.axes import column_axis
-from shrinktest.results.plots.change import plot_changes, shown_times
-from shrinktest.results.printing import Summary, Table
 from shrinktest.run import run
 from shrinktest.settings import Settings
 from shrinktest.statistics.seeded_intervals import Calibration
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 _FEWEST = 8  # rows of a stretch that is tested
 _COMPARED = 199  # permutations that compare several statistics for a place
 _CALIBRATING = 499
 _PLACING = 99  # random orders by which scans of intervals are made comparable
 _ROUNDS = 10  # of moving places, which nearly always ends after two
-
-
-@dataclass(frozen=True)
-class Stretch:
-    """Rows ``first`` to before ``end`` between two changes, and the test for another change."""
-
-    first: int
-    end: int
-    pvalue: float
-    adjusted: float  # for all tests
-    location: int  # row of the whole series at which the stretch changes most
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class ChangesResult(Result):
-    """Result of a search for several changes: places, intervals, adjusted p-values, and tests.
-
-    It has all tests that were made.
-
-    Attributes
-    ----------
-    locations : ndarray of int, shape (k,)
-        The first rows after the changes, in order; none if no test rejects.
-    adjusted, pvalues : ndarray, shape (k,)
-        p-values of the changes, adjusted for the number of tests, and of the stretches when each
-        was cut.
-    intervals : tuple of tuple of int, or of None
-        Confidence interval for the place of each change, with the neighbouring changes taken as
-        fixed.
-    tests : tuple of Stretch
-        Every test, in order; stretches whose test rejected were cut in two.
-    curve : ndarray, shape (n + 1,)
-        The standardised distance at the cuts of the whole series.
-    n_observations, alpha, confidence
-        The number of rows; the level of all tests together; the confidence of each interval, or
-        None.
-    estimator, kernel, columns
-        As given, and names of columns; bandwidths are found in every stretch anew.
-    times, restriction, notes, rng
-        As in a :class:`ChangeResult`.
-    points : ndarray, shape (n, d), or None
-        The rows, for pictures; not in JSON.
-    """
-
-    locations: np.ndarray
-    adjusted: np.ndarray
-    pvalues: np.ndarray
-    intervals: tuple[tuple[int, int] | None, ...]
-    tests: tuple[Stretch, ...]
-    curve: np.ndarray
-    n_observations: tuple[int, ...]
-    alpha: float
-    confidence: float | None
-    estimator: Any
-    kernel: Any
-    rng: dict[str, Any]
-    times: tuple[Any, ...] = ()
-    restriction: str = ""
-    notes: tuple[str, ...] = ()
-    points: np.ndarray | None = field(default=None, compare=False)
-    columns: tuple[str, ...] | None = None
-
-    computed = ("pvalue", "reject")
-    plot = plot_changes
-
-    def __len__(self) -> int:
-        return len(self.locations)
-
-    def __repr__(self) -> str:
-        return (
-            f"ChangesResult({counted(len(self), 'change')} at {self.locations.tolist()}, level "
-            f"{self.alpha:g})"
-        )
-
-    @property
-    def pvalue(self) -> float:
-        """p-value of the hypothesis of no change, from the exact test of the whole series."""
-        return self.tests[0].pvalue
-
-    def reject(self) -> bool:
-        """Return True if anything changes, at the level ``alpha``."""
-        return bool(self.pvalue <= self.alpha)
-
-    @property
-    def when(self) -> tuple[Any, ...]:
-        """Times of the changes; their rows if no times are known."""
-        return tuple(map(partial(time_at, self.times), self.locations.tolist()))
-
-    @property
-    def when_intervals(self) -> tuple[tuple[Any, Any] | None, ...]:
-        """Times of both ends of every interval; their rows if no times are known."""
-        return tuple(map(partial(times_of_ends, self.times), self.intervals))
-
-    @property
-    def table(self) -> pd.DataFrame:
-        """A row for every change (pandas): location, when, low, high, pvalue, adjusted."""
-        import pandas as pd
-
-        ends = [interval or (None, None) for interval in self.intervals]
-        columns = {
-            "location": self.locations,
-            "when": self.when,
-            "low": [low for low, _ in ends],
-            "high": [high for _, high in ends],
-            "pvalue": self.pvalues,
-            "adjusted": self.adjusted,
-        }
-        return pd.DataFrame(columns)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain Python values under the attribute names, without the rows.
-
-        Also test, pvalue, reject.
-        """
-        more = {
-            "tests": list(map(asdict, self.tests)),
-            "curve": plain_curve(self.curve),
-            "test": CHANGE.name,
-        }
-        return super().to_dict() | more
-
-    def summary(self) -> Summary:
-        """Return what was done, and the changes in order."""
-        head = (
-            f"Kernel change points: {len(self)} found at level {self.alpha:g}",
-            f"Estimator:     {getattr(self.estimator, 'label', repr(self.estimator))}",
-            "Rows:          "
-            f"{self.n_observations[0]}{f', {self.restriction}' if self.restriction else ''}",
-            f"Tests:         {len(self.tests)}, p-values adjusted for all of them",
-        )
-        texts = shown_times(self.times)
-        locations = self.locations.tolist()
-        pairs = [(self.pvalue, self.tests[0].adjusted)]
-        pairs = list(zip(self.pvalues, self.adjusted, strict=True)) if locations else pairs
-        columns = {
-            "row": list(map(str, locations)) or ["none"],
-            "when": [texts[row] if texts else str(row) for row in locations],
-            f"{percent(self.confidence or 0.0)} interval": [
-                f"{i[0]} to {i[1]}" if i else "" for i in self.intervals
-            ],
-            "in time": [between_times(texts, i) if i and texts else "" for i in self.intervals],
-            "p-value": [f"{pvalue:.4g}" for pvalue, _ in pairs],
-            "adjusted": [f"{adjusted:.4g}" for _, adjusted in pairs],
-        }
-        shown = {name: cells for name, cells in columns.items() if any(cells)}
-        table = Table(list(zip(*shown.values(), strict=True)), "r", headers=list(shown), below="-")
-        return Summary.of(table, head=head, notes=self.notes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -333,6 +181,8 @@ def segmented(search: Search, n_changes: float, provenance: dict[str, Any]) -> C
             *((note("interval-chosen"),) if hasattr(whole, "members") and any(intervals) else ()),
         ),
         points=_as_given(hypothesis.points, whole.encodings[0]),
+        statistic=whole.statistic,
+        n_resamples=whole.n_resamples,
         columns=whole.columns[0],
     )
 

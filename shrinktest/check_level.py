@@ -21,8 +21,10 @@ from shrinktest.power.designs.base import function_name
 from shrinktest.power.trials import as_run, run_trials, seed_from, trial_numbers
 from shrinktest.results.base import Result
 from shrinktest.results.info import INDEPENDENCE, TWO_SAMPLE, kind_of
+from shrinktest.results.paragraph import estimated, paragraph
 from shrinktest.results.plots.pvalues import plot_level_check
-from shrinktest.results.printing import Summary, Table
+from shrinktest.results.printing import Summary, Table, without_zero
+from shrinktest.results.references import joined
 from shrinktest.results.result import clopper_pearson
 
 KINDS = (TWO_SAMPLE.name, INDEPENDENCE.name)
@@ -267,6 +269,28 @@ class LevelCheckResult(Result):
         ``levels`` has the rows of ``table``.
         """
         return super().to_dict() | {"n_trials": len(self.pvalues), "levels": self.rows()}
+
+    def paragraph(self) -> str:
+        """Return two to four sentences for an article: method, levels, and software."""
+        kind = kind_of(self.kind)
+        how = f"{kind.permuted}{self.restriction and f', {self.restriction}'}"
+        sizes = " + ".join(map(str, self.n_observations))
+        texts = []
+        for row in self.rows():
+            limits = [f"{100.0 * row[name]:.3g}%" for name in ("low", "high")]
+            rate = estimated(f"{100.0 * row['level']:.3g}%", limits, self.confidence)
+            texts.append(f"{rate} at the {without_zero(format(row['alpha'], 'g'))} level")
+        return paragraph(
+            f"The level of {self.name} was measured",
+            f"applying it to {len(self.pvalues)} permuted data sets",
+            [f"{sizes} observations, {how}"],
+            [f"the test rejected {joined(texts)}"],
+            self.versions,
+            f"seed {self.seed}",
+        )
+
+    def _sources(self) -> tuple[str, ...]:
+        return ("CP34",)
 
     def summary(self) -> Summary:
         """Return the settings, and the levels with their intervals."""

@@ -215,7 +215,12 @@ class Hypothesis(ABC):
             form.check(estimator, self.sizes)
         self._require_definite(estimator, kernel)
         return Setup(
-            estimator, kernel, form.name, self.tuning(estimator), squared_norm=form.squared_norm
+            estimator,
+            kernel,
+            form.name,
+            self.tuning(estimator),
+            squared_norm=form.squared_norm,
+            given=kernel,
         )
 
     def _require_definite(self, estimator: MeanEstimator, kernel: Any) -> None:

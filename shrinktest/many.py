@@ -262,7 +262,10 @@ def run_side_by_side(
     return SideBySide(
         nulls=[str(errors[i]) if i in errors else fitted[i].null for i in range(len(hypotheses))],
         setup=Setup(
-            Ensemble(members) if several else setups[0].estimator, form=form.name, tuning=tuning
+            Ensemble(members) if several else setups[0].estimator,
+            form=form.name,
+            tuning=tuning,
+            given=None if several else setups[0].given,
         ),
         restriction=draws.permutations.restriction,
         notes=_notes_of_all(

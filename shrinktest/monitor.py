@@ -23,7 +23,7 @@ from shrinktest._check import (
     real_values,
 )
 from shrinktest._hints import hinted
-from shrinktest._random import as_rng
+from shrinktest._random import as_rng, rng_provenance
 from shrinktest.change_point import change_point_test
 from shrinktest.data.all_rows import checked_types
 from shrinktest.data.on_disk.sources import in_batches
@@ -38,6 +38,7 @@ from shrinktest.monitoring.stream import CLASSES
 from shrinktest.monitoring.trends import trending
 from shrinktest.notes import Note, note
 from shrinktest.results.monitor_result import MonitorResult
+from shrinktest.results.paragraph import seed_in_words
 
 POLICIES = ("indicator", "omit", "raise")
 
@@ -152,7 +153,9 @@ class DriftMonitor:
         self._types = checked_types(column_types)
         self.transform = _checked_transform(transform)
         self._requested, self._models = requested_shares(scores)
-        self._rng = np.random.default_rng(as_rng(rng).integers(2**63, size=4).tolist())
+        generator = as_rng(rng)
+        self._seed = seed_in_words(rng_provenance(generator))
+        self._rng = np.random.default_rng(generator.integers(2**63, size=4).tolist())
         self._taken: list[tuple[str, str]] = []
         self._begin(reference)
 
@@ -386,6 +389,7 @@ class DriftMonitor:
             smallest_shift=smallest_shift(self._size, stream.threshold / share),
             notes=lambda: (*self._reference_note(), *known),
             recent=recent_of(stream, columns[0]) if columns else None,
+            seed=self._seed,
         )
 
     def _reference_note(self) -> tuple[Note, ...]:
@@ -429,6 +433,7 @@ class DriftMonitor:
             "digest": self._digest,
             "notes": notes,
             "rng": self._rng,
+            "seed": self._seed,
         }
         state.write(path, kept)
 
@@ -467,6 +472,7 @@ class DriftMonitor:
         monitor._digest = kept["digest"]
         monitor._notes = [Note(text, code) for text, code in kept["notes"]]
         monitor._rng = kept["rng"]
+        monitor._seed = kept.get("seed", "")
         monitor._to_test = None
         monitor._of_reference = ()
         monitor._result = None

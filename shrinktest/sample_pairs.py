@@ -13,7 +13,7 @@ from shrinktest._check import flag, level
 from shrinktest._random import as_rng, rng_provenance
 from shrinktest.equal_distributions import EqualDistributions
 from shrinktest.kernel_spec import KernelSpec
-from shrinktest.results.base import Setup, TestData, unique
+from shrinktest.results.base import TestData, unique
 from shrinktest.results.effect import TwoSampleEffect
 from shrinktest.results.pairwise_result import PAIR, SHAFFER, PairwiseResult
 from shrinktest.results.result import TestResult
@@ -108,7 +108,7 @@ class SamplePairs:
             method=SHAFFER,
             alpha=self.settings.alpha,
             data=TestData(first.test, self.hypothesis.sizes, self.names, restriction=restriction),
-            setup=Setup(first.estimator, None, first.form, first.tuning),
+            setup=replace(first.setup, kernel=None, route=""),
             rng=provenance,
             untested=reasons,
             notes=unique((*self.hypothesis.remarks, *self.hypothesis.repeats(), *each)),

@@ -22,7 +22,7 @@ from shrinktest.kernel_spec import KernelSpec
 from shrinktest.many import run_many
 from shrinktest.measured_effect import area_of_pair
 from shrinktest.plans import Plan, plans
-from shrinktest.results.base import Setup, TestData, unique
+from shrinktest.results.base import TestData, unique
 from shrinktest.results.cell_means import CellMeans
 from shrinktest.results.multiple_tests_result import WESTFALL_YOUNG, MultipleTestsResult
 from shrinktest.results.pairwise_result import PAIR, PairwiseResult
@@ -198,7 +198,7 @@ class Trial:
             method="holm",
             alpha=self.settings.alpha,
             data=TestData(last.test, (self.design.size,), restriction=last.permuted),
-            setup=Setup(last.estimator, None, last.form, last.tuning),
+            setup=replace(last.setup, kernel=None, route=""),
             rng=provenance,
             shared=False,
             notes=unique(text for result in results.values() for text in result.notes),

@@ -996,7 +996,10 @@ def test_exit_codes_of_the_command(words, code, tmp_path, capsys):
     shared = ["--response", "pain,mood", "--groups", "patient", "--seed", "0", "--resamples", "99"]
     assert main(["factors", str(table_file(tmp_path)), "arm + visit", *shared, *words]) == code
     shown = capsys.readouterr()
-    assert bool(shown.err) == (code == 2) and ("arm" in shown.out or "--pairwise" in words or code)
+    said = code == 2 or (code == 1 and "--fail-if" in words)
+    assert bool(shown.err) == said and ("arm" in shown.out or "--pairwise" in words or code)
+    if said and code == 1:
+        assert re.fullmatch(r"shrinktest: \w+ = \S+ [<>] \S+ \(\w+, \d of 2\)\n", shown.err)
 
 
 def test_the_command_names_unknown_columns(tmp_path, capsys):

@@ -1,42 +1,15 @@
 """Citations: `{bibliography}` lists references.bib, and keys such as [M14] link to it, in docstrings as well."""
 
 import re
-from pathlib import Path
 
 from docutils import nodes
 from sphinx.transforms import SphinxTransform
 from sphinx.util.docutils import SphinxDirective
 
-FILE = Path(__file__).resolve().parent.parent / "references.bib"
+from shrinktest.results import references
+from shrinktest.results.references import bibliography
+
 PAGE = "references"
-
-
-def entries(text):
-    """The entries of a BibTeX file, key to fields; values are in braces, one field a line."""
-    by_key = {}
-    for key, body in re.findall(r"(?ms)^@\w+\{(\w+),\n(.*?)^\}", text):
-        fields = dict(re.findall(r"(?m)^\s*(\w+)\s*=\s*\{(.*)\},?\s*$", body))
-        by_key[key] = {
-            name: value.replace("{", "").replace("}", "") for name, value in fields.items()
-        }
-    return by_key
-
-
-def words(entry):
-    """An entry as people write it."""
-    names = [" ".join(reversed(name.split(", ", 1))) for name in entry["author"].split(" and ")]
-    who = " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
-    where = next(
-        (
-            entry[name]
-            for name in ("booktitle", "journal", "publisher", "howpublished")
-            if name in entry
-        ),
-        "",
-    )
-    number = f" {entry['volume']}" if "volume" in entry else ""
-    number += f", {entry['pages']}" if "pages" in entry else ""
-    return f"{who} ({entry['year']}). {entry['title']}. {where}{number}.".replace("--", "–")
 
 
 class Bibliography(SphinxDirective):
@@ -44,18 +17,14 @@ class Bibliography(SphinxDirective):
 
     def run(self):
         """Make the list."""
-        self.env.note_dependency(str(FILE))
+        self.env.note_dependency(str(references.FILE))
         listed = nodes.definition_list()
-        for key, entry in entries(FILE.read_text(encoding="utf-8")).items():
+        for key, entry in bibliography().items():
             # an identifier cannot be taken from a label, which Sphinx writes in small letters
             term = nodes.term("", f"[{key}]", ids=[key.lower()])
-            text = nodes.paragraph("", words(entry))
-            for name, address in (("doi", "https://doi.org/{}"), ("url", "{}")):
-                if name in entry:
-                    uri = address.format(entry[name])
-                    text += [nodes.Text(" "), nodes.reference("", uri.split("//")[1], refuri=uri)]
-            if "note" in entry:
-                text += nodes.Text(f" {entry['note']}.")
+            text = nodes.paragraph("", entry.words)
+            uri = entry.address
+            text += [nodes.Text(" "), nodes.reference("", uri.split("//")[1], refuri=uri)]
             listed += nodes.definition_list_item("", term, nodes.definition("", text))
         return [listed]
 
@@ -69,7 +38,7 @@ class Keys(SphinxTransform):
         """Replace the keys in every text outside of code, links and headings."""
         if self.env.docname == PAGE:
             return
-        pattern = re.compile(rf"\[({'|'.join(entries(FILE.read_text(encoding='utf-8')))})\]")
+        pattern = re.compile(rf"\[({'|'.join(bibliography())})\]")
         for text in list(self.document.findall(nodes.Text)):
             outer, above = text.parent, []
             while outer is not None:

@@ -25,7 +25,7 @@ def external_links() -> dict[str, str]:
     sources = [
         *ROOT.glob("*.md"),
         *(ROOT / "docs").glob("*.md"),
-        ROOT / "docs" / "references.bib",
+        ROOT / "shrinktest" / "references.bib",
         ROOT / "CITATION.cff",
     ]
     sources += [

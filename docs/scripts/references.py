@@ -134,7 +134,7 @@ def keys(text: str) -> set[str]:
 
 def citations() -> Iterator[str]:
     """Citations are in the bibliography, whose entries are complete."""
-    bibliography = text_of(DOCS / "references.bib")
+    bibliography = text_of(ROOT / "shrinktest" / "references.bib")
     listed = re.findall(r"(?m)^@\w+\{(\w+),$", bibliography)
     if len(set(listed)) != len(listed):
         yield "references.bib has a key twice"

@@ -53,7 +53,8 @@ class Command:
 
 
 _TEXT = "header sep decimal thousands date_format encoding na comment skip_rows"
-_READING = f"{_TEXT} json plot exit_code"
+_PRINTED = "json paragraph markdown"
+_READING = f"{_TEXT} {_PRINTED} plot exit_code"
 
 COMMANDS = {
     "compare": Command(
@@ -107,7 +108,7 @@ COMMANDS = {
         "which factors of a design matter?",
         "factor_test",
         "DATA FORMULA",
-        f"{_TEXT} pairwise json plot exit_code fail_if set",
+        f"{_TEXT} pairwise {_PRINTED} plot exit_code fail_if set",
         "table.csv 'treatment * time + age' --response pain,mood --groups patient --blocks site|"
         "table.csv 'pain + mood ~ C(dose)' --pairwise 'C(dose)' --seed 0|"
         "table.csv 'pain ~ arm * age' --kernel linear --plot shares.png --exit-code",
@@ -179,7 +180,7 @@ COMMANDS = {
         "has a stream of rows changed since a reference, at any time?",
         "DriftMonitor",
         "FILE...",
-        f"{_TEXT} time unordered state again json plot html exit_code fail_if",
+        f"{_TEXT} time unordered state again {_PRINTED} plot html exit_code fail_if",
         "reference.csv day1.csv day2.csv --state m.npz|day3.csv --state m.npz --exit-code|"
         "reference.csv --state m.npz --run-length 10000",
         runner="monitor_command:run_monitor",
@@ -199,7 +200,7 @@ COMMANDS = {
         "how often do the tests reject?",
         "power_study two_sample_test",
         "[DESIGN]",
-        "list tests set csv json plot paragraph quiet",
+        f"list tests set csv {_PRINTED} plot quiet",
         "--list|mean-shift --estimators kme,fkmse --n 20,40,80 --plot power.png|"
         "scale-change --set dimension=20 --store study.sqlite --csv power.csv",
         runner="studies:run_power",
@@ -209,7 +210,7 @@ COMMANDS = {
         "how many observations does a test need?",
         "solve_sample_size two_sample_test",
         "DESIGN|FILES...",
-        f"columns x y {_TEXT} set json plot paragraph quiet",
+        f"columns x y {_TEXT} set {_PRINTED} plot quiet",
         "pilot_a.csv pilot_b.csv --power 0.9 --paragraph|pilot.csv --x dose --y response --groups "
         "patient|"
         "mean-shift --set shift=0.7 --ratio 2",

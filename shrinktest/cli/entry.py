@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import traceback
 import warnings
 from collections.abc import Sequence
-from contextlib import redirect_stdout, suppress
+from contextlib import redirect_stdout
 from importlib import import_module
 from io import StringIO
 from pathlib import Path
-from typing import Any
 
 from shrinktest._hints import ELSEWHERE, REASONS
 from shrinktest._spelling import nearest
 from shrinktest.cli.commands import COMMANDS, parser, parsers_in
 from shrinktest.cli.files import Problems
+from shrinktest.cli.messages import say, write
 from shrinktest.cli.options import SPELLED, Typed
 
 WRONG = 2
@@ -72,11 +71,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         memory = "not enough memory" if isinstance(error, MemoryError) else type(error).__name__
         return _complain(f"error: {str(error) or memory}", WRONG)
     except Exception as error:
-        _write(traceback.format_exc(), sys.stderr)
+        write(traceback.format_exc(), sys.stderr)
         return _complain(
             f"error: {type(error).__name__}, which is an error of shrinktest itself", FAILED
         )
-    failure = _write(printed.getvalue(), sys.stdout)
+    failure = write(printed.getvalue(), sys.stdout)
     if failure is None or isinstance(failure, BrokenPipeError):
         return code if failure is None else UNREAD
     return _complain(f"error: output: {failure.strerror}", WRONG)
@@ -115,7 +114,7 @@ def _run(args: Typed, words: list[str]) -> int:
     with warnings.catch_warnings():
         warnings.simplefilter("default")
         warnings.simplefilter("ignore", DeprecationWarning)
-        warnings.showwarning = lambda message, *_, **__: _say(f"warning: {message}")
+        warnings.showwarning = lambda message, *_, **__: say(f"warning: {message}")
         code: int = getattr(import_module(f"shrinktest.cli.{module}"), name)(args, command)
     return code
 
@@ -142,27 +141,5 @@ def _unknown(command: str, word: str) -> str:
 
 
 def _complain(message: str, code: int) -> int:
-    _say(message)
+    say(message)
     return code
-
-
-def _say(message: str) -> None:
-    _write(f"shrinktest: {' '.join(message.split())}\n", sys.stderr)
-
-
-def _write(text: str, stream: Any) -> OSError | None:
-    """Write a text, if the stream is open; return the error of a stream that is broken."""
-    if not text or stream is None or getattr(stream, "closed", False):
-        return None
-    try:
-        try:
-            stream.write(text)
-        except UnicodeEncodeError:  # a sign that a terminal does not know must not cost the result
-            stream.write(text.encode(stream.encoding, "replace").decode(stream.encoding))
-        stream.flush()
-    except OSError as error:
-        # what the stream keeps must not fail again when the process ends
-        with suppress(OSError, AttributeError, ValueError), open(os.devnull, "wb") as nowhere:
-            os.dup2(nowhere.fileno(), stream.fileno())
-        return error
-    return None

@@ -104,7 +104,8 @@ HELP = {
     "effect": "- how large the difference or dependence is, with intervals",
     "json": "- print JSON, whose keys are the result's attributes in Python",
     "plot": "FILE save a picture, such as null.png",
-    "paragraph": "- print the answer as sentences for a protocol or an article",
+    "paragraph": "- print sentences for a protocol or an article",
+    "markdown": "- print Markdown, as for a comment on a pull request",
     "html": "FILE save the report as a page with pictures",
     "csv": "FILE save the table",
     "witness": "FILE save a picture of where the samples differ",
@@ -119,7 +120,7 @@ HELP = {
     "by_column": "- every column by itself instead, with adjusted p-values",
     "pairwise": "TERM every pair of levels of one factor instead",
     "exit_code": "- exit with 1 if the test rejects (equivalence: if it does not)",
-    "fail_if": "'auc>0.6' exit with 1 if this holds of the result or its effect",
+    "fail_if": "'auc>0.6' print the value, and exit with 1, if the result or its effect has this",
     "test": "MODULE:FUNCTION a function (X, Y) -> p-value, or such as ks_2samp (ours)",
     "list": "- list the designs",
     "tests": "- list the tests of other packages for --estimators",
@@ -171,8 +172,8 @@ _GROUPS = {
         "trials n n_trials power ratio confidence trim run_length"
     ),
     "output": (
-        "effect json paragraph plot html csv witness coordinates exit_code fail_if progress quiet "
-        "store state list tests"
+        "effect json paragraph markdown plot html csv witness coordinates exit_code fail_if "
+        "progress quiet store state list tests"
     ),
     "expert": "gram rank max_memory workers bins largest folds tuning",
 }

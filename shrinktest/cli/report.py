@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import operator
-import re
 from glob import glob
 from inspect import Parameter, signature
 from pathlib import Path
@@ -14,7 +12,9 @@ import numpy as np
 
 from shrinktest.cli import data
 from shrinktest.cli.commands import Command, arguments
+from shrinktest.cli.condition import Condition
 from shrinktest.cli.files import is_pattern
+from shrinktest.cli.messages import say
 from shrinktest.cli.options import Typed
 from shrinktest.permutations.multiplicity import enough
 from shrinktest.results.plots.axes import check_path, save, write
@@ -28,7 +28,8 @@ _DIFFERENT = {
     "LevelCheckResult": lambda result: result.anti_conservative,
     "ComparisonResult": lambda result: result.reject() or any(result.only),
 }
-_SIGNS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+#: Options that say how a result is printed.
+_PRINTED = ("json", "paragraph", "markdown")
 
 
 def run_test(args: Typed, command: Command) -> int:
@@ -68,16 +69,10 @@ def report(args: Typed, result: Any) -> int:
             else "--nan-policy omit"
         )
         raise ValueError(f"--exit-code needs a p-value, and this test has none; use {remedy}")
-    if args.fail_if is not None and holds(args.fail_if, result):
+    if args.fail_if is not None and (met := Condition.read(args.fail_if).met(result)):
         code = DIFFERENT
-    effect = {"effect": result.effect()} if args.effect else {}
-    print(
-        result.paragraph()
-        if args.paragraph
-        else result.to_json(**effect)
-        if args.json
-        else result.summary(**effect)
-    )
+        say(met)
+    print(printed(args, result))
     if args.plot and "figure" in signature(result.plot).parameters:
         from matplotlib.figure import Figure
 
@@ -96,59 +91,21 @@ def report(args: Typed, result: Any) -> int:
     return code
 
 
-def holds(condition: str, result: Any) -> bool:
-    """Return whether a condition such as "auc > 0.6" holds of a result or its effect.
-
-    Of several numbers, of any.
-    """
-    match = re.fullmatch(r"\s*(\w+)\s*([<>]=?)\s*([-+.\deE]+)\s*", condition)
-    if match is None:
-        raise ValueError(f"--fail-if must look like 'auc > 0.6'; got {condition!r}")
-    name, sign, limit = match.groups()
-    value = getattr(result, name, None)
-    if not _is_number(value):
-        effect = getattr(result, "effect", None)
-        value = getattr(effect() if callable(effect) else effect, name, None)
-    if not _is_number(value) and callable(getattr(result, "rows", None)):
-        value = np.array([row.get(name) for row in result.rows()])
-    if not _is_number(value):
-        raise ValueError(
-            f"--fail-if: neither the result nor its effect has a number {name!r}; see --json"
-        )
-    values = np.asarray(value, dtype=float)
-    compare = _SIGNS[sign]
-    if np.any(compare(values, float(limit))):
-        return True
-    if np.isnan(values).any() or not values.size:
-        raise ValueError(
-            f"--fail-if: {name} could not be computed; the result without --fail-if says why"
-        )
-    least = (
-        _least_pvalue(getattr(result, "overall", result)) if name in ("pvalue", "pvalues") else 0.0
-    )
-    if sign[0] == "<" and not compare(least, float(limit)):
-        raise ValueError(
-            f"--fail-if: no p-value can be below {least:.2g} here; give more --resamples or more "
-            "rows"
-        )
-    return False
-
-
-def _least_pvalue(result: Any) -> float:
-    """Return the smallest p-value that the permutations of a test can give.
-
-    0 for tests without permutations.
-    """
-    drawn = getattr(result, "n_planned", None) or getattr(result, "n_resamples", None)
-    return 0.0 if not drawn else 1.0 / (drawn + (not getattr(result, "exact", False)))
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float | np.ndarray) and np.asarray(value).dtype.kind in "fiub"
+def printed(args: Typed, result: Any) -> str:
+    """Return the result as its summary, or as an option says."""
+    effect = {"effect": result.effect()} if args.effect else {}
+    if args.paragraph:
+        return str(result.paragraph(**effect))
+    if args.markdown:
+        return str(result.to_markdown(**effect))
+    return str(result.to_json(**effect) if args.json else result.summary(**effect))
 
 
 def check_outputs(args: Typed) -> None:
     """Raise, before the work and not after it, if a file cannot be saved."""
+    ways = [f"--{name}" for name in _PRINTED if getattr(args, name)]
+    if len(ways) > 1:
+        raise ValueError(f"{' and '.join(ways)} exclude each other; give one")
     if args.coordinates and args.witness is None:
         raise ValueError("--coordinates belong to a picture; give --witness FILE")
     taken = {

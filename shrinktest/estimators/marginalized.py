@@ -177,6 +177,7 @@ class MKME(Marginalized):
     """
 
     summary = "marginalized mean, one noise variance"
+    sources = ("X20",)
     one_noise = True
     _amounts = ("variance",)
     _checks: ClassVar[dict[str, Check]] = {
@@ -216,6 +217,7 @@ class MMKME(Marginalized):
     """
 
     summary = "marginalized mean, one noise variance per coordinate"
+    sources = ("X20",)
     _amounts = ("variances",)
     _checks: ClassVar[dict[str, Check]] = {"variances": non_negative}
 

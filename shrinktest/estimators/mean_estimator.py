@@ -107,6 +107,7 @@ class MeanEstimator(ABC):
     """
 
     summary: ClassVar[str] = "user-defined estimator"  #: One line for lists and tables.
+    sources: ClassVar[tuple[str, ...]] = ()  #: Keys of the papers that it comes from.
     amount: ClassVar[str] = "shrinkage"  #: Name of the amount in ``MeanEmbedding.shrinkage``.
     needs: ClassVar[Needs] = "function"  #: Parts of a sample that a fit uses.
     by_coordinates: ClassVar[bool] = (

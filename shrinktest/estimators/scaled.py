@@ -158,6 +158,7 @@ class SKMSE(Tuned, ScaledMean):
     """
 
     summary = "simple shrinkage towards zero or a target"
+    sources = ("M14",)
     amount = "alpha"
 
     _amounts = ("alpha", "decay")

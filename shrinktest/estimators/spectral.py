@@ -155,6 +155,7 @@ class FKMSE(_Tikhonov):
     """
 
     summary = "flexible shrinkage (Tikhonov), one factor per eigenvector"
+    sources = ("M14",)
     _checks: ClassVar[dict[str, Check]] = {
         **_Tikhonov._checks,
         "loo": one_of("deletion", "averaged", "paper"),
@@ -185,6 +186,7 @@ class IteratedTikhonov(_Tikhonov):
     """
 
     summary = "iterated Tikhonov, t steps of flexible shrinkage"
+    sources = ("S14",)
     _checks: ClassVar[dict[str, Check]] = {**_Tikhonov._checks, "t": _steps}
 
     t: int = 3  # type: ignore[misc]
@@ -339,6 +341,7 @@ class Landweber(_Gradient):
     """
 
     summary = "Landweber iteration (L2 boosting) with early stopping"
+    sources = ("S14",)
     _fastest = 2.0
 
 
@@ -367,6 +370,7 @@ class NuMethod(_Gradient):
     """
 
     summary = "nu-method (accelerated L2 boosting) with early stopping"
+    sources = ("S14",)
     _checks: ClassVar[dict[str, Check]] = {**_Gradient._checks, "nu": positive}
 
     nu: float = 1.0
@@ -413,6 +417,7 @@ class TSVD(Filter):
 
     projects = True
     summary = "truncated SVD (projection on leading eigenvectors)"
+    sources = ("S14",)
     amount = "components"
     _amounts = ("threshold", "m")
     _options = ("tuning", "rule")

@@ -44,6 +44,7 @@ class Kernel(ABC):
     """
 
     bounded: bool = False  # True if no value depends on the units of the data
+    sources: ClassVar[tuple[str, ...]] = ()  # keys of the papers that it comes from
     never_negative: bool = False  # True if norms of means tell how much samples have in common
     _from_user: ClassVar[bool] = False  # True if the values may be anything, and are checked
     as_given: bool = False  # True if columns of tables have no units unless the user gives some

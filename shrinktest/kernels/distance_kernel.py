@@ -253,6 +253,8 @@ class Energy(Kernel):
     1.777778
     """
 
+    sources = ("SSGF13",)
+
     origin: Sequence[float] | None = None
 
     def __post_init__(self) -> None:

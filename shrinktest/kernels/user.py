@@ -109,6 +109,8 @@ class Distances(_Matrix):
     0.029
     """
 
+    sources = ("SSGF13",)
+
     distances: Array
 
     @staticmethod

@@ -68,6 +68,7 @@ class Whitened(PooledKernel):
     """
 
     affine = True
+    sources = ("HBM07", "FGSS08")
 
     kernel: Kernel = field(default_factory=Gaussian)
     lam: float = 0.1
@@ -213,6 +214,7 @@ class Depth(PooledKernel):
     """
 
     affine = True
+    sources = ("CFF07", "LS93")
 
     kernel: Kernel = field(default_factory=Gaussian)
 

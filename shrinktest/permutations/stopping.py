@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -16,6 +16,8 @@ class Stopping(ABC):
 
     These are permutations that reach the observed statistic.
     """
+
+    sources: ClassVar[tuple[str, ...]] = ()  # keys of the papers that it comes from
 
     @abstractmethod
     def stop(self, exceedances: np.ndarray, planned: int) -> int | None:
@@ -69,6 +71,8 @@ class BesagClifford(Stopping):
     >>> result.n_resamples, result.n_planned, round(result.pvalue, 3)
     (97, 999, 0.103)
     """
+
+    sources = ("BC91",)
 
     h: int = 20
 

@@ -16,6 +16,7 @@ from shrinktest.power.designs import Design, FromData
 from shrinktest.power.study_result import rate_words
 from shrinktest.results.base import Result
 from shrinktest.results.info import CHANGE, FACTOR, KINDS, SYMMETRY
+from shrinktest.results.paragraph import software
 from shrinktest.results.plots.studies import plot_sample_size
 from shrinktest.results.printing import Summary, Table
 
@@ -246,6 +247,9 @@ class SampleSizeResult(Result):
         text = [fill(part, 80, break_long_words=False, break_on_hyphens=False) for part in parts]
         return Summary.of(table, head=[*text, ""])
 
+    def _sources(self) -> tuple[str, ...]:
+        return ("CP34",)
+
     def paragraph(self) -> str:
         """Return two to four sentences for a protocol.
 
@@ -270,7 +274,7 @@ class SampleSizeResult(Result):
             f"In {words['checked']} further data sets of this size the power was "
             f"{words['reached']} and, "
             f"{words['without']}, the rejection rate {words['level']} (95% intervals). "
-            f"{assumed}Software: shrinktest {self.versions['shrinktest']}, seed {self.seed}."
+            f"{assumed}{software(self.versions, f'seed {self.seed}')}."
         )
 
     def _recruited(self) -> str:

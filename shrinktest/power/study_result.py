@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -16,6 +16,7 @@ from shrinktest.power.designs import Design
 from shrinktest.power.trials import Row
 from shrinktest.results.base import Result
 from shrinktest.results.info import KINDS
+from shrinktest.results.paragraph import software, sources_of
 from shrinktest.results.printing import Summary, Table
 
 if TYPE_CHECKING:
@@ -38,6 +39,10 @@ class StudyResult(Result):
     def rows(self) -> list[dict[str, Any]]:
         """Return the rows of ``to_frame``, as dictionaries."""
         return self.to_frame().to_dict("records")  # type: ignore[no-any-return]
+
+    def _sources(self) -> Iterator[str]:
+        for estimator in self.estimators.values():
+            yield from sources_of(estimator)
 
     def to_csv(self, path: str | os.PathLike[str] | None = None) -> str | None:
         """Return ``to_frame`` as CSV, or None if it is written to a file."""
@@ -295,6 +300,10 @@ class PowerStudyResult(StudyResult):
         names = ["", "n", "alpha", "power", "95% interval", "level", "95% interval", "trials"]
         return Summary.of(Table(rows, "lr", names, gap="  ", heads="r"), head=head)
 
+    def _sources(self) -> Iterator[str]:
+        yield from super()._sources()
+        yield "CP34"
+
     def paragraph(self, alpha: float | None = None) -> str:
         """Return two to four sentences for a protocol or an article.
 
@@ -329,8 +338,7 @@ class PowerStudyResult(StudyResult):
             f"tested at level {at.alphas[0]:g} by {kind.described}{permuted}. Power with 95% "
             "intervals: "
             f"{'; '.join(clauses)}."
-            f"{null if len(levels) else ''} Software: shrinktest {self.versions['shrinktest']}, "
-            f"seed {self.seed}."
+            f"{null if len(levels) else ''} {software(self.versions, f'seed {self.seed}')}."
         )
 
 

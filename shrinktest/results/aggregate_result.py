@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shrinktest.estimators import KME
 from shrinktest.notes import note
 from shrinktest.results.base import as_tuple, bandwidth_of
+from shrinktest.results.paragraph import sources_of
 from shrinktest.results.plots.pvalues import plot_members
 from shrinktest.results.printing import Table, number, side_by_side
+from shrinktest.results.references import cited, joined
 from shrinktest.results.regions_result import regions_of
 from shrinktest.results.result import TestResult
 from shrinktest.results.witness import WitnessBand
@@ -161,6 +165,10 @@ class AggregateResult(TestResult):
             )
         return super().to_dict(effect=effect) | {"decided": self.decided, "members": members}
 
+    def printed(self) -> Table:
+        """Return the members as the summary prints them."""
+        return self._tables()[1]
+
     def _tables(self) -> list[Table]:
         left = [
             ("Null hypothesis:", self.kind.null),
@@ -180,6 +188,37 @@ class AggregateResult(TestResult):
             side_by_side(f"{self.kind.title}, combined", left, self._decided(f" ({self.alpha:g})")),
             members,
         ]
+
+    def _details(self) -> list[str]:
+        estimators = tuple(dict.fromkeys(member.estimator for member in self.members))
+        means = f"kernel means by {joined([*map(repr, estimators)])}{cited(sources_of(estimators))}"
+        if estimators == (KME(),):
+            means = "plain kernel means"
+        kernels = dict.fromkeys(
+            kernel.label for member in self.members for kernel in as_tuple(member.kernel)
+        )
+        count = f"{len(self.members)} statistics{cited(self._statistic_sources())}"
+        used = "kernel" if len(kernels) == 1 else "kernels"
+        ranked = "smallest of their weighted p-values, ranked among its values in all permutations"
+        return [
+            f"{count} of {means}",
+            f"{used} {joined([*kernels])}{cited(sources_of(self.kernel))}",
+            f"{ranked}{cited(('WY93',))}",
+            self._draws_in_words(),
+        ]
+
+    def _finding(self) -> str:
+        text = super()._finding()
+        if math.isnan(self.pvalue):
+            return text
+        return f"{text}, decided by {self._decider()}"
+
+    def _statistic_name(self) -> str:
+        return "combined statistic"
+
+    def _sources(self) -> Iterator[str]:
+        yield from super()._sources()
+        yield "WY93"
 
     def witness(self, points: Any) -> np.ndarray:
         """Return the witness function of the member that decided.

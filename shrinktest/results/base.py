@@ -19,7 +19,8 @@ from shrinktest._check import level, output_path
 from shrinktest._version import __version__
 from shrinktest._warn import tiny_is_zero
 from shrinktest.data.encoding import Encoding
-from shrinktest.results.printing import Summary
+from shrinktest.results.printing import Summary, Table
+from shrinktest.results.references import References
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -109,13 +110,77 @@ class Result:
         """
         values = self.to_dict(effect=effect) if effect else self.to_dict()  # type: ignore[call-arg]
         text = json.dumps(json.loads(json.dumps(values), parse_constant=_IN_JSON.get), **options)
-        if path is not None:
-            output_path(path, "path").write_text(text, encoding="utf-8")
-        return text
+        return self._written(text, path)
 
     def summary(self) -> Summary:
         """Return the result in words and tables, as text that a notebook shows as HTML."""
         raise NotImplementedError
+
+    def printed(self) -> Table:
+        """Return the main table as the summary prints it."""
+        return self.summary().tables[-1]
+
+    def to_latex(
+        self,
+        path: str | Path | None = None,
+        *,
+        caption: str | None = None,
+        label: str | None = None,
+    ) -> str:
+        r"""Return the main table of the summary as LaTeX, also written to ``path`` if given.
+
+        It needs the LaTeX package booktabs.
+
+        Parameters
+        ----------
+        path : path, optional
+            Where to write it.
+        caption, label : str, optional
+            Caption and label, which put the table into a floating ``table``.
+
+        Examples
+        --------
+        >>> from shrinktest import two_sample_test
+        >>> result = two_sample_test([1.2, 0.3, 0.5, 0.8], [2.1, 1.9, 3.0, 2.6])
+        >>> print(result.effect().to_latex())
+        \begin{tabular}{lrr}
+        \toprule
+        measure & estimate & 95\% interval \\
+        \midrule
+        auc & - & - \\
+        distance & .596 & - \\
+        \bottomrule
+        \end{tabular}
+        """
+        return self._written(self.printed().as_latex(caption, label), path)
+
+    def to_markdown(self, path: str | Path | None = None, *, effect: Any = False) -> str:
+        """Return the summary as Markdown, as for a comment on a pull request.
+
+        It is also written to ``path``.  For ``effect`` see :meth:`TestResult.summary`.
+        """
+        summary = self.summary(effect=effect) if effect else self.summary()  # type: ignore[call-arg]
+        version = f"shrinktest {self.versions['shrinktest']}"
+        return self._written(f"{summary.as_markdown(self._headline())}\n\n*{version}*", path)
+
+    def _headline(self) -> str:
+        """Return the answer, if the summary does not begin with it."""
+        return ""
+
+    @staticmethod
+    def _written(text: str, path: str | Path | None) -> str:
+        if path is not None:
+            output_path(path, "path").write_text(text, encoding="utf-8")
+        return text
+
+    @property
+    def references(self) -> References:
+        """The papers that the result used, and this package, as ``text`` and as ``bibtex``."""
+        return References.of(self._sources(), self.versions["shrinktest"])
+
+    def _sources(self) -> Iterable[str]:
+        """Return keys of the papers."""
+        return ()
 
     def _repr_html_(self) -> str:
         return self.summary().as_html()
@@ -224,6 +289,7 @@ class Setup:
     tuning: str = ""
     route: str = ""
     squared_norm: bool = False  # True if the statistic is never negative
+    given: Any = None  # the kernel as it was given, whose bandwidth may be a rule
 
 
 # --- plain values ---------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ import numpy as np
 from shrinktest._check import percent
 from shrinktest.results.aggregate_result import AggregateResult
 from shrinktest.results.base import part_of, plain
+from shrinktest.results.paragraph import estimated
 from shrinktest.results.plots.change import plot_change, shown_times
 from shrinktest.results.printing import Table
 from shrinktest.results.result import TestResult
@@ -96,6 +97,17 @@ class ChangeResult(TestResult):
 
     def _estimate_names(self) -> tuple[str, ...]:
         return super()._estimate_names() if self.until is None else ("outside", "inside")
+
+    def _finding(self) -> str:
+        if self.location is None or not self.reject():
+            return super()._finding()
+        texts = shown_times(self.times)
+        shown = f", {texts[self.location]}" if texts else ""
+        limits = [] if self.interval is None else list(map(str, self.interval))
+        where = f"row {self.location}{shown}"
+        if self.confidence is not None and limits:
+            where = estimated(where, limits, self.confidence)
+        return f"{super()._finding()}; the first row after the change was {where}"
 
     def _tables(self) -> list[Table]:
         texts = shown_times(self.times)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from operator import attrgetter
 from textwrap import fill
@@ -10,15 +11,28 @@ from typing import Any
 import numpy as np
 
 from shrinktest._check import percent
+from shrinktest.results.adjustments import ADJUSTMENTS
 from shrinktest.results.base import Decision, as_tuple, bandwidth_of, plain
+from shrinktest.results.paragraph import (
+    estimated,
+    kernel_in_words,
+    paragraph,
+    seed_in_words,
+    sources_of,
+    sources_of_route,
+)
 from shrinktest.results.plots.comparison import plot_candidates
 from shrinktest.results.printing import WIDTH, Summary, Table, number, shown_pvalue
+from shrinktest.results.references import cited, joined
 
 DISTANCE = "distance"
 DEPENDENCE = "dependence"
 HSIC = "hsic"
 #: What an estimate of each measure is called.
 MEASURES = {DISTANCE: "squared distance (MMD²)", DEPENDENCE: "kernel correlation", HSIC: "HSIC"}
+#: The same for articles.
+_ESTIMATED = {DISTANCE: "MMD²", DEPENDENCE: "kernel correlations", HSIC: "HSIC"}
+_REPORTED = 3  # pairs that a paragraph reports
 
 
 @dataclass(frozen=True)
@@ -193,6 +207,67 @@ class CloserResult(Decision):
         ``answer``, ``best``, ``ranked`` and ``reject`` are included.
         """
         return super().to_dict() | {"pairs": plain(self.rows())}
+
+    def paragraph(self) -> str:
+        """Return two to four sentences for an article: method, pairs, and software."""
+        near = self.measure == DISTANCE
+        x, *candidates = self.names
+        sizes = self.n_observations
+        named = list(self.names)
+        if len(sizes) == len(named):
+            named = [f"{name} (n = {n})" for name, n in zip(named, sizes, strict=True)]
+        rows = "" if len(sizes) == len(named) else f" on {sizes[0]} rows"
+        what = "nearness" if near else "dependence"
+        tested = f"The {what} of {named[0]} to {joined(named[1:])} was compared{rows}"
+        if not near:
+            tested = f"The dependence of {x} on {joined(candidates)} was compared{rows}"
+        several = len(self.pairs) > 1
+        answer, pairs = self._findings()
+        return paragraph(
+            tested,
+            f"tests of relative {'similarity' if near else 'dependency'}{cited(self._source)}",
+            [
+                f"differences of unbiased estimates of {_ESTIMATED[self.measure]}",
+                *dict.fromkeys(kernel_in_words(kernel, None) for kernel in as_tuple(self.kernel)),
+                f"standard errors by the jackknife over {self.units}",
+                f"p-values adjusted by {ADJUSTMENTS[self.method].cited}" if several else "",
+            ],
+            [answer, f"pairs: {', '.join(pairs)}"] if several else [f"{answer}: {pairs[0]}"],
+            self.versions,
+            seed_in_words(self.rng),
+        )
+
+    def _findings(self) -> tuple[str, list[str]]:
+        """Return the answer, and pairs with differences and p-values, the clearest first."""
+        pairs = sorted(self.pairs, key=attrgetter("adjusted", "pvalue"))
+        several = len(pairs) > 1
+        texts = []
+        for pair in pairs[:_REPORTED]:
+            limits = [f"{limit:.3g}" for limit in (pair.low, pair.high)]
+            size = estimated(f"{pair.difference:.3g}", limits, self.confidence, within=several)
+            shown = [f"t = {number(pair.statistic, unknown='not computed')}"]
+            shown.append(f"p = {shown_pvalue(pair.pvalue)}")
+            if several:
+                shown.append(f"adjusted p = {shown_pvalue(pair.adjusted)}")
+                texts.append(f"{pair.first} and {pair.second} ({size}, {', '.join(shown)})")
+            else:
+                texts.append(f"the difference was {size}, {', '.join(shown)}")
+        if len(pairs) > _REPORTED:
+            texts.append(f"and {len(pairs) - _REPORTED} more")
+        answer = self.answer if several else self.answer.rpartition(" (p")[0]
+        return answer.rstrip("."), texts
+
+    @property
+    def _source(self) -> tuple[str]:
+        return ("B16",) if self.measure == DISTANCE else ("B15",)
+
+    def _sources(self) -> Iterator[str]:
+        yield from self._source
+        yield "W47"
+        if len(self.pairs) > 1:
+            yield from ADJUSTMENTS[self.method].sources
+        yield from sources_of(self.kernel)
+        yield from sources_of_route(self.route)
 
     def summary(self) -> Summary:
         """Return the answer, the estimates, a row for every pair, the clearest first, and notes."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import attrgetter
@@ -16,11 +17,21 @@ from shrinktest._check import choice, counted, output_path, percent
 from shrinktest.data.column import Table
 from shrinktest.data.untestable import CONSTANT
 from shrinktest.notes import has_code
+from shrinktest.results.adjustments import ADJUSTMENTS
 from shrinktest.results.base import Result
-from shrinktest.results.columns import ColumnEffects, Distribution, distribution
+from shrinktest.results.columns import (
+    MEDIAN,
+    MISSING,
+    SHARE,
+    SPREAD,
+    ColumnEffects,
+    Distribution,
+    distribution,
+)
 from shrinktest.results.comparison_page import page_of
 from shrinktest.results.effect import TwoSampleEffect
 from shrinktest.results.multiple_tests_result import MultipleTestsResult
+from shrinktest.results.paragraph import paragraph, seed_in_words
 from shrinktest.results.plots.comparison import plot_comparison
 from shrinktest.results.printing import WIDTH, Summary, number, shown_pvalue
 from shrinktest.results.printing import Table as TextTable
@@ -31,6 +42,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _NAMED = 8  # columns that a sentence names
+_REPORTED = 3  # columns that a paragraph reports
 
 
 @dataclass(frozen=True, eq=False)
@@ -316,6 +328,45 @@ class ComparisonResult(Result):
         table = TextTable(rows, "llrrll", headers=headers, gap="  ", below="-")
         head = [f"Comparison of {' and '.join(self.sized())}", fill(self.answer, WIDTH)]
         return Summary.of(table, head=head, lines=self.places, notes=self.notes)
+
+    def paragraph(self) -> str:
+        """Return two to four sentences for an article: overall test, columns, and software."""
+        overall = replace(self.overall, data=replace(self.overall.data, names=self.names))
+        size = "" if self.effect is None else self.effect.reported()
+        found = overall._finding()
+        return paragraph(
+            overall._tested(),
+            overall._by(),
+            overall._details(),
+            [f"{found}; {size}" if size else found, self._columns_in_words()],
+            self.versions,
+            seed_in_words(overall.rng),
+        )
+
+    def _columns_in_words(self) -> str:
+        """Return which columns changed, with their strongest effects."""
+        if math.isnan(self.pvalue):
+            return ""
+        changed = self.changed()
+        how = ADJUSTMENTS[self.columns.method].cited
+        were = "differed" if changed else "differed clearly"
+        count = f"{len(changed) or 'none'} of {counted(len(self.columns), 'column')} {were}"
+        texts = []
+        for column in self.ordered[: min(len(changed), _REPORTED)]:
+            pvalue = f"adjusted p = {shown_pvalue(column.adjusted)}"
+            texts.append(f"{column.name}, {', '.join([*column.lines[:1], pvalue])}")
+        more = f"; and {len(changed) - _REPORTED} more" if len(changed) > _REPORTED else ""
+        named = f": {'; '.join(texts)}{more}" if texts else ""
+        return f"with p-values adjusted by {how}, {count}{named}"
+
+    def _sources(self) -> Iterator[str]:
+        yield from self.overall._sources()
+        yield from self.columns._sources()
+        yield from () if self.effect is None else self.effect._sources()
+        kinds = {change.what for column in self.effects for change in column.changes}
+        for what, source in ((MEDIAN, "DDC88"), (SPREAD, "W52"), (SHARE, "N98"), (MISSING, "N98")):
+            if what in kinds:
+                yield source
 
     @property
     def places(self) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ import numpy as np
 from shrinktest._check import percent
 from shrinktest.notes import note
 from shrinktest.results.base import Result
+from shrinktest.results.paragraph import estimated
 from shrinktest.results.plots.comparison import plot_pairs
 from shrinktest.results.printing import WIDTH, Summary, Table, without_zero
 
@@ -99,6 +100,30 @@ class Effect(Result, ABC):
             cells.append([*labels, "-" if math.isnan(estimate) else shown, interval])
         headers = [*list(row)[:-3], "estimate", f"{percent(self.confidence)} interval"]
         return Table(cells, "l" * (len(headers) - 2) + "r", headers, gap="   ")
+
+    #: What articles call a measure.
+    called: ClassVar[Mapping[str, str]] = {
+        "auc": "AUC of the cross-fitted witness function",
+        "distance": "relative squared distance of the kernel means",
+        "dependence": "kernel correlation",
+    }
+
+    def reported(self) -> str:
+        """Return the estimates with their intervals in a clause; empty without any."""
+        texts = []
+        for row in self.rows():
+            *_, measure, estimate, low, high = row.values()
+            if not math.isnan(estimate):
+                shown, *limits = shown_shares(estimate, (low, high))
+                texts.append(
+                    f"the {self.called[measure]} was {estimated(shown, limits, self.confidence)}"
+                )
+        return ", and ".join(texts)
+
+    def _sources(self) -> tuple[str, ...]:
+        """Return keys of the papers of the estimates."""
+        by_measure = {"auc": "DDC88", "dependence": "Song12"}
+        return tuple(by_measure[name] for name in self.measures if name in by_measure)
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -277,6 +302,19 @@ class KSampleEffect(Effect):
             block = " from the same block" if apart.within_blocks else ""
             lines.insert(0, f"{which}: shown one observation of each{block}, {apart.assignment()}.")
         return lines
+
+    def reported(self) -> str:
+        """Return the AUC of the samples that are furthest apart, in a clause; empty without any."""
+        known = self._estimated()
+        if not known:
+            return ""
+        apart = max(known, key=lambda pair: pair.auc)
+        shown, *limits = shown_shares(apart.auc, apart.auc_interval)
+        area = estimated(shown, limits, self.confidence)
+        return f"the largest {self.called['auc']} was that of {' and '.join(apart.names)}, {area}"
+
+    def _sources(self) -> tuple[str, ...]:
+        return ("DDC88",)
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the rows of ``table``, two for every pair.

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
-from shrinktest.results.base import Decision, plain
+from shrinktest._check import percent
+from shrinktest.results.base import Decision, as_tuple, plain
 from shrinktest.results.closer_result import kernels_in_words
-from shrinktest.results.printing import WIDTH, Summary, Table, shown_pvalue, without_zero
+from shrinktest.results.effect import Effect
+from shrinktest.results.paragraph import (
+    kernel_in_words,
+    paragraph,
+    seed_in_words,
+    sources_of,
+    sources_of_route,
+)
+from shrinktest.results.printing import WIDTH, Summary, Table, number, shown_pvalue, without_zero
+from shrinktest.results.references import joined
 from shrinktest.results.result import TestResult
 
 if TYPE_CHECKING:
@@ -151,6 +162,55 @@ class EquivalenceResult(Decision):
             )
         head = [fill(self.answer, WIDTH, break_on_hyphens=False)]
         return Summary.of(Table([*rows.items()], "ll", gap="  "), head=head, notes=self.notes)
+
+    def paragraph(self) -> str:
+        """Return two to four sentences for an article: method, answer, and software."""
+        name, _, _ = MEASURES[self.measure]
+        sizes = self.test.n_observations
+        both = [f"{name} (n = {n})" for name, n in zip(self.names, sizes, strict=False)]
+        if len(sizes) == 1:
+            both = list(self.names)
+        scale = Effect.called[self.measure]
+        margin = f"margin {_number(self.margin)}"
+        margin += f", the effect of {self.margin_words}" if self.margin_words else ""
+        fitted = f"witness function by {self.test.estimator!r}, {self.folds} folds"
+        rows = f" on {sizes[0]} pairs" if len(sizes) == 1 else ""
+        return paragraph(
+            f"The equivalence of {joined(both)} was tested{rows}",
+            "an asymptotic test of a margin",
+            [
+                f"{scale}, {margin}",
+                fitted if self.folds is not None else "",
+                *dict.fromkeys(map(kernel_in_words, *self._kernels())),
+                f"units: {self.test.restriction}" if self.test.restriction else "",
+            ],
+            [self._finding(name)],
+            self.versions,
+            seed_in_words(self.test.rng),
+        )
+
+    def _kernels(self) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+        """Return kernels as used and as given."""
+        kernels = as_tuple(self.test.kernel)
+        given = as_tuple(self.test.setup.given)
+        return kernels, given if len(given) == len(kernels) else (None,) * len(kernels)
+
+    def _finding(self, name: str) -> str:
+        level = without_zero(f"{self.alpha:g}")
+        limit = f"upper {percent(1.0 - self.alpha)} limit {_number(self.upper)}"
+        limit = "no upper limit" if math.isnan(self.upper) else limit
+        shown = f"z = {number(self.statistic)}, p = {shown_pvalue(self.pvalue)}"
+        was = "was shown" if self.equivalent else "was not shown"
+        return (
+            f"equivalence {was} at the {level} level: the {name} was {_number(self.estimate)} "
+            f"({limit}; {shown})"
+        )
+
+    def _sources(self) -> Iterator[str]:
+        yield {AUC: "DDC88", DEPENDENCE: "Song12"}.get(self.measure, "G12")
+        yield from sources_of(self.test.estimator)
+        yield from sources_of(self.test.kernel)
+        yield from sources_of_route(self.test.route)
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the estimate with its upper limit, and the margin (matplotlib)."""

@@ -11,13 +11,16 @@ import numpy as np
 
 from shrinktest._check import choice, counted, level
 from shrinktest._random import as_rng
+from shrinktest.results.adjustments import ADJUSTMENTS
 from shrinktest.results.aggregate_result import AggregateResult
 from shrinktest.results.base import Notes, Result, part_of, unique
 from shrinktest.results.multiple_tests_result import MultipleTestsResult
 from shrinktest.results.pairwise_result import PairwiseResult
+from shrinktest.results.paragraph import draws_in_words, estimated, paragraph, seed_in_words
 from shrinktest.results.plots.cells import plot_cells
 from shrinktest.results.plots.shares import plot_shares
-from shrinktest.results.printing import Summary, Table, shown_pvalue, without_zero
+from shrinktest.results.printing import Summary, Table, number, shown_pvalue, without_zero
+from shrinktest.results.references import joined
 from shrinktest.results.result import TestResult
 
 if TYPE_CHECKING:
@@ -83,6 +86,33 @@ class TermResult(TestResult):
     """
 
     term: TestedTerm | None = None
+
+    def _tested(self) -> str:
+        name = self.term.name if self.term else "a term"
+        size = " + ".join(map(str, self.n_observations))
+        return self.kind.tested.format(names=name, size=size)
+
+    def _statistic_name(self) -> str:
+        name = super()._statistic_name()
+        return "F" if name == "T" and self.form == "F" else name
+
+    def _draws_in_words(self) -> str:
+        permuted = self.term.permuted if self.term else "rows"
+        drawn = draws_in_words(self.n_resamples, "permutations", permuted, exact=self.exact)
+        approximate = self.term is not None and self.term.validity != "exact"
+        return f"{drawn}, which is approximate" if approximate else drawn
+
+    def _finding(self) -> str:
+        text = super()._finding()
+        if self.term is None:
+            return text
+        share = _interval_in_words(self.term.share, 0.95)
+        return f"{text}; partial omega squared was {share}"
+
+    def _sources(self) -> Iterator[str]:
+        yield from super()._sources()
+        if self.term is not None and "residualized" in self.term.permuted:
+            yield "TT22"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -272,6 +302,52 @@ class FactorResult(Result):
             raise ValueError("along= is for plot('cells'); leave it out")
         return plot_shares(self, ax)
 
+    # --- in an article ----------------------------------------------------------------------------
+
+    def paragraph(self) -> str:
+        """Return two to four sentences for an article: method, every term, and software."""
+        first = self.tests[0]
+        statistic, means, *others = first._details()
+        kernels = [text for text in others if text and text != first._draws_in_words()]
+        drawn = dict.fromkeys(test._draws_in_words() for test in self.tests)
+        details = [
+            f"formula ~ {self.formula}",
+            statistic,
+            means,
+            *kernels,
+            joined([*drawn]),
+            f"p-values adjusted by {ADJUSTMENTS['holm'].cited}",
+        ]
+        sizes = [f"{size} {name}" for name, size in self.sizes.items()]
+        tested = f"effects of {joined(self.terms)} on {self.response} were tested on {sizes[0]}"
+        tested += f" ({joined(sizes[1:])})" if sizes[1:] else ""
+        pairs = zip(self.rows(), self.tests, strict=True)
+        rows = [self._row_in_words(row, test) for row, test in pairs]
+        return paragraph(
+            tested,
+            "kernel tests of terms",
+            details,
+            [f"at the {without_zero(f'{self.alpha:g}')} level, {'; '.join(rows)}"],
+            self.versions,
+            seed_in_words(first.rng),
+        )
+
+    def _row_in_words(self, row: dict[str, Any], test: Any) -> str:
+        if np.isnan(row["pvalue"]):
+            return f"no p-value was computed for {row['term']}"
+        share = _interval_in_words(test.share, self.confidence, within=True)
+        found = "an effect" if row["adjusted"] <= self.alpha else "no clear effect"
+        return (
+            f"{row['term']} had {found} ({test._statistic_name()} = {number(row['statistic'])}, "
+            f"p = {shown_pvalue(row['pvalue'])}, adjusted p = {shown_pvalue(row['adjusted'])}, "
+            f"partial omega squared {share})"
+        )
+
+    def _sources(self) -> Iterator[str]:
+        for test in self.tests:
+            yield from test._sources()
+        yield from ADJUSTMENTS["holm"].sources
+
     # --- shown ------------------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
@@ -345,7 +421,13 @@ class FactorResult(Result):
 
 
 def _two_digits(value: float) -> str:
-    return without_zero(f"{value:.2f}") if np.isfinite(value) else "-"
+    text = f"{value:.2f}" if np.isfinite(value) else "-"
+    return without_zero(text.removeprefix("-") if text == "-0.00" else text)
+
+
+def _interval_in_words(share: Share, confidence: float, *, within: bool = False) -> str:
+    limits = list(map(_two_digits, share.interval(confidence)))
+    return estimated(_two_digits(share.omega2), limits, confidence, within=within)
 
 
 def _interval(value: float, low: float, high: float) -> str:

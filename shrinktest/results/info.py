@@ -44,6 +44,12 @@ class TestInfo:
     )  # arguments for the form of the statistic and of the kernel
     counted: str = "rows"  # what the sizes ``n`` of a power study count
     permuted: str = "observations permuted"  # what a permutation does to the data
+    # beginning of its sentence in an article: {samples} with sizes, {names}, {size}
+    tested: str = "The exchangeability of {size} observations was tested"
+    claim: str = ""  # its null hypothesis after "the null hypothesis"; empty: of ``null``
+    moved: str = "permutations"  # what is drawn, in articles
+    measured: str = ""  # what articles call its statistic, if not ``statistic``
+    sources: tuple[str, ...] = ()  # keys of the papers that it comes from
     several: tuple[str, str] = (
         "hypothesis",
         "hypotheses",
@@ -94,6 +100,11 @@ class TestInfo:
         """The name with its article, such as "an independence test"."""
         return f"{'an' if self.name[:1] in 'aeiou' else 'a'} {self.name} test"
 
+    @property
+    def hypothesis(self) -> str:
+        """The null hypothesis as running text names it."""
+        return f"the null hypothesis {self.claim or f'of {self.null}'}"
+
     def estimate_names(self, count: int) -> tuple[str, ...]:
         """Return a name for each of ``count`` estimates."""
         return self.estimates or tuple(f"sample {i}" for i in range(count))
@@ -133,6 +144,9 @@ TWO_SAMPLE = TestInfo(
     settings=("block_length",),
     counted="observations in X",
     permuted="rows of both samples exchanged",
+    tested="The distributions of {samples} were compared",
+    moved="permutations of rows",
+    sources=("G12",),
     several=("column", "columns"),
     verb="two_sample:two_sample_test",
     reader="equal_distributions:TwoEqualDistributions.read",
@@ -152,6 +166,9 @@ INDEPENDENCE = TestInfo(
     restrictions=("blocks", "groups", "block_length"),
     counted="pairs",
     permuted="rows of Y permuted",
+    tested="The independence of {names} was tested on {size} pairs",
+    moved="permutations of the rows of Y",
+    sources=("G05", "G07"),
     several=("pair of columns", "pairs of columns"),
     verb="independence:independence_test",
     reader="independent_variables:Independence.read",
@@ -169,6 +186,10 @@ K_SAMPLE = TestInfo(
     settings=("comparison", "weights"),
     counted="observations in the first sample",
     permuted="rows of all samples exchanged",
+    tested="The distributions of {samples} were compared",
+    moved="permutations of rows",
+    measured="between-sample MMD²",
+    sources=("RS10",),
     verb="k_sample:k_sample_test",
     reader="equal_distributions:EqualDistributions.read",
     result="results.k_sample_result:KSampleResult",
@@ -186,6 +207,9 @@ JOINT = TestInfo(
     bandwidths=("bandwidths",),
     forms=(),
     permuted="rows of all variables but the first permuted",
+    tested="The joint independence of {names} was tested on {size} rows",
+    moved="permutations of the rows of all variables but the first",
+    sources=("P18",),
     no_effect=(
         "there is no scale for the effect of a joint-independence test; test the variables two by "
         "two (independence_matrix, independence_test), whose results have an effect"
@@ -208,6 +232,10 @@ CONDITIONAL = replace(
     forms=("gram", "rank"),
     counted="rows",
     permuted="residuals of X and Y permuted",
+    tested="The independence of {names} was tested on {size} rows",
+    moved="permutations",
+    measured="HSIC",
+    sources=(),
     no_effect=(
         "there is no scale for the dependence of two variables given others; without given=, "
         "independence_test has one, for what is not taken off"
@@ -225,6 +253,11 @@ CHANGE = TestInfo(
     restrictions=("blocks", "block_length"),
     settings=("change", "trim", "confidence"),
     permuted="rows put into another order",
+    tested="A series of {size} rows was tested for a change in distribution",
+    claim="of no change",
+    moved="permutations of rows",
+    measured="largest standardized MMD²",
+    sources=("SC24",),
     no_effect=(
         "the cut was chosen by the data to make the difference large, so that any measure of it "
         "is too large: compare stretches that were fixed beforehand, two_sample_test(first, "
@@ -244,6 +277,9 @@ SYMMETRY = TestInfo(
     estimates=("X", "reflected X"),
     settings=("about",),
     permuted="signs of rows flipped",
+    tested="The symmetry of the distribution of {size} rows was tested",
+    moved="changes of the signs of rows",
+    sources=("G12",),
     no_effect="a symmetry test has no effect size; compare the sample with its reflection, "
     "two_sample_test(X - c, c - X, paired=True).effect()",
     verb="symmetry:symmetry_test",
@@ -266,6 +302,10 @@ FACTOR = TestInfo(
     forms=("gram", "rank"),
     counted="rows",
     permuted="rows permuted",
+    tested="The effect of {names} was tested on {size} rows",
+    claim="that the other terms explain the response",
+    moved="permutations of rows",
+    sources=("AWC17",),
     several=("term", "terms"),
     no_effect="a term has a share of what the other terms leave: result.table of factor_test",
     verb="power.term_test:term_test",
@@ -285,6 +325,11 @@ GOODNESS_OF_FIT = TestInfo(
     estimates=("X", "model"),
     settings=("simulate", "fit", "n_simulations", "n_reference"),
     permuted="data sets drawn by the model",
+    tested="The fit of a model to {size} observations was tested",
+    claim="that the data come from the model",
+    moved="data sets from the model",
+    measured="MMD²",
+    sources=("G12", "BC89"),
     several=("column", "columns"),
     verb="goodness_of_fit:goodness_of_fit_test",
     result="results.goodness_of_fit_result:GoodnessOfFitResult",
@@ -308,6 +353,13 @@ NO_EFFECT_BY_PROPENSITY = (
     "covariate_method='strata', "
     "result.effect() has one"
 )
+#: Papers from which methods of taking other variables into account come.
+METHOD_SOURCES = {
+    "signs of residual products": ("SP20",),
+    "local permutations of residuals": ("KNBW22",),
+    "conditional randomisation test": ("CFJL18",),
+    BY_PROPENSITY: ("R84",),
+}
 _OWN = (
     "there is no scale for the effect of a statistic of your own; run a kernel test, whose results "
     "have an effect"
@@ -323,5 +375,9 @@ def kind_of(name: str, *, simulated: bool = False) -> TestInfo:
     if kind is None:
         kind = TestInfo(name=name, unit="observations", no_effect=_OWN)
         if simulated:
-            kind = replace(kind, title="Monte Carlo test", null="the model")
+            tested = "A model of {size} observations was tested"
+            claim = "that the data come from the model"
+            kind = replace(
+                kind, title="Monte Carlo test", null="the model", tested=tested, claim=claim
+            )
     return replace(kind, resamples="simulations") if simulated else kind

@@ -12,8 +12,10 @@ import numpy as np
 from shrinktest._check import counted, level, output_path
 from shrinktest.results.base import Notes, Result
 from shrinktest.results.columns import MEDIAN, POSITION, ColumnEffects
+from shrinktest.results.paragraph import paragraph
 from shrinktest.results.plots.evidence import plot_evidence
 from shrinktest.results.printing import Summary, Table, number, shown_pvalue, without_zero
+from shrinktest.results.references import cited
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -75,6 +77,8 @@ class MonitorResult(Result):
         Assumptions that may fail.
     recent : Recent or None
         The last values of the column with the largest evidence, for ``plot``.
+    seed : str
+        What draws the same random numbers again, in words.
 
     Examples
     --------
@@ -110,6 +114,7 @@ class MonitorResult(Result):
     smallest_shift: float = 0.0
     notes: Any = Notes()  # noqa: RUF009  # a descriptor: a tuple of texts
     recent: Recent | None = field(default=None, compare=False)
+    seed: str = ""
 
     computed: ClassVar[tuple[str, ...]] = ("pvalue", "alarm")
 
@@ -175,6 +180,42 @@ class MonitorResult(Result):
         return plot_evidence(self, figure)
 
     # --- in words ---------------------------------------------------------------------------------
+
+    def paragraph(self) -> str:
+        """Return two to four sentences for an article: method, alarm, and software."""
+        columns, size = self.sizes
+        bound = (
+            f"mean run length of at least {self.run_length:,.15g} rows"
+            if self.alpha is None
+            else f"probability of a false alarm at most {without_zero(f'{self.alpha:.15g}')}"
+        )
+        return paragraph(
+            f"A stream of {counted(self.n_rows, 'row')} was monitored",
+            f"betting on the cells of {len(self.scores)} scores",
+            [
+                f"{counted(columns, 'column')} against {size:,} reference rows",
+                f"e-values of Pólya's urn{cited(('H84', 'V39'))}",
+                bound,
+            ],
+            [self._finding()],
+            self.versions,
+            self.seed,
+        )
+
+    def _finding(self) -> str:
+        pvalue = "" if self.pvalue is None else f", p = {shown_pvalue(self.pvalue)}"
+        shown = f"evidence up to {_evidence(self.largest)}{pvalue}"
+        if not self.alarm:
+            return f"there was no alarm ({shown}; threshold {self.threshold:,.4g})"
+        began = "" if self.change_row is None else ", and the change began near row "
+        began += _place(self.change_row, self.change_when) if began else ""
+        changed = [f"{line[:1].lower()}{line[1:].rstrip('.')}" for line in self._changed()]
+        more = f"; {'; '.join(changed)}" if changed else ""
+        row = _place(self.alarm_row, self.when)
+        return f"an alarm was raised at row {row} ({shown}){began}{more}"
+
+    def _sources(self) -> tuple[str, ...]:
+        return ("H84", "V39")
 
     def summary(self) -> Summary:
         """Return the answer in words, and the scores with the largest evidence."""

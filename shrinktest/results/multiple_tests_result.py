@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -11,13 +11,24 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from shrinktest._check import choice, counted, level
+from shrinktest.estimators import KME
 from shrinktest.notes import has_code, note
 from shrinktest.permutations.multiplicity import factor_of, scores, step_down, too_few
 from shrinktest.permutations.null import Null
-from shrinktest.results.base import Result, Setup, TestData, part_of
+from shrinktest.results.adjustments import ADJUSTMENTS
+from shrinktest.results.base import Result, Setup, TestData, as_tuple, part_of
 from shrinktest.results.info import K_SAMPLE, kind_of
+from shrinktest.results.paragraph import (
+    draws_in_words,
+    kernel_in_words,
+    paragraph,
+    seed_in_words,
+    sentence,
+    sources_of,
+)
 from shrinktest.results.plots.pvalues import plot_many
-from shrinktest.results.printing import Summary, Table, number
+from shrinktest.results.printing import Summary, Table, number, shown_pvalue, without_zero
+from shrinktest.results.references import cited
 
 WESTFALL_YOUNG = "westfall-young"
 #: How p-values are adjusted: on the shared permutations, or by a method of statsmodels'
@@ -28,6 +39,7 @@ METHODS = (
 )
 _TWO_STAGE = ("fdr_tsbh", "fdr_tsbky")  # what they adjust depends on the level
 _SHOWN = 30  # tests that a summary lists
+_NAMED = 4  # tests that a paragraph names
 
 
 def _each_null(name: str, doc: str) -> property:
@@ -253,6 +265,89 @@ class MultipleTestsResult(Result):
         )
         return self._plain("test", *names, "restriction", "notes", "rng") | {"tests": self.rows()}
 
+    def paragraph(self) -> str:
+        """Return two to four sentences for an article: method, decisions and software."""
+        return paragraph(
+            self._tested(),
+            f"kernel {self.data.test} tests",
+            self._details(),
+            [self._finding()],
+            self.versions,
+            seed_in_words(self.rng),
+        )
+
+    def _tested(self) -> str:
+        """Return what was tested, with sizes."""
+        sizes = " + ".join(map(str, self.data.n_observations))
+        unit = kind_of(self.data.test).unit
+        tested = "were tested" if len(self) != 1 else "was tested"
+        return f"{len(self)} {self.several[len(self) != 1]} {tested} on {sizes} {unit}"
+
+    def _details(self) -> list[str]:
+        """Return statistic, estimator, kernel, permutations and adjustment."""
+        kind = kind_of(self.data.test)
+        setup = self.setup
+        means = "plain kernel means" if isinstance(setup.estimator, KME) else ""
+        if setup.estimator is not None and not means:
+            label = getattr(setup.estimator, "label", repr(setup.estimator))
+            means = f"kernel means by {label}{cited(sources_of(setup.estimator))}"
+        kernels = dict.fromkeys(kernel_in_words(None, given) for given in as_tuple(setup.given))
+        two = setup.form in ("biased", "unbiased") and len(kind.statistics) > 1
+        form = f"{setup.form} " if two else ""
+        statistic = f"{form}{kind.measured or kind.statistic}{cited(kind.sources)}"
+        restriction = self.data.restriction if kind.restrictions or not kind.statistics else ""
+        drawn = draws_in_words(self.n_resamples, kind.moved, restriction, exact=self.exact)
+        shared = "shared by all tests" if self.shared else "for each test"
+        return [
+            statistic if kind.has_kernel(setup.form) else setup.form,
+            means,
+            *(kernels if setup.given is not None else ()),
+            f"{drawn}, {shared}",
+        ]
+
+    def _finding(self) -> str:
+        """Return which tests rejected; the clearest one if none did."""
+        if np.isnan(self.adjusted).any():
+            return "no p-values were computed"
+        rejected = self.reject()
+        order = self._order()
+        how = ADJUSTMENTS[self.method].cited
+        level = without_zero(f"{self.alpha:g}")
+        number_rejected = int(rejected.sum())
+        were = "were" if number_rejected > 1 else "was"
+        count = f"{number_rejected or 'none'} of {len(self)} null hypotheses {were} rejected"
+        chosen = [i for i in order if rejected[i]]
+        rows = self.rows()
+        named = [self._row_in_words(rows[i]) for i in (chosen or order)[: _NAMED if chosen else 1]]
+        more = f" and {len(chosen) - _NAMED} more" if len(chosen) > _NAMED else ""
+        start = "" if chosen else "the clearest was "
+        return (
+            f"with p-values adjusted by {how}, {count} at the {level} level: "
+            f"{start}{', '.join(named)}{more}"
+        )
+
+    def _row_in_words(self, row: dict[str, Any]) -> str:
+        """Return a test with its statistic and p-values."""
+        name = " and ".join(str(row[key]) for key in self.keys)
+        name = f"lag {name}" if self.keys == ("lag",) else name
+        shown = [f"statistic {number(row['statistic'])}", *self._sizes_in_words(row)]
+        shown.append(f"p = {shown_pvalue(row['pvalue'])}")
+        shown.append(f"adjusted p = {shown_pvalue(row['adjusted'])}")
+        return f"{name} ({', '.join(shown)})"
+
+    def _sizes_in_words(self, row: dict[str, Any]) -> list[str]:
+        """Return effect sizes of a row as articles print them; these tests have none."""
+        return []
+
+    def _sources(self) -> Iterator[str]:
+        kind = kind_of(self.data.test)
+        yield from kind.sources if kind.has_kernel(self.setup.form) else ()
+        yield from sources_of(self.setup.estimator)
+        yield from sources_of(self.setup.given)
+        yield from ADJUSTMENTS[self.method].sources
+        if self.n_resamples and not self.exact:
+            yield "PS10"
+
     def _sizes(self, row: dict[str, Any]) -> list[str]:
         """Return effect sizes of a row as summaries print them; these tests have none."""
         return []
@@ -261,17 +356,15 @@ class MultipleTestsResult(Result):
         """Return the headers of effect sizes."""
         return []
 
-    def summary(self) -> Summary:
-        """Return what was done, and the tests, most significant first.
+    def _order(self) -> np.ndarray:
+        """Return the places of the tests, most significant first."""
+        return np.lexsort((np.arange(len(self)), self.pvalues, self.adjusted))
 
-        There are thirty at most, while ``table`` has all.
-        """
-        rejected = self.reject()
+    def printed(self) -> Table:
+        """Return all tests as summaries print them, most significant first."""
         rows = self.rows()
-        estimator = self.setup.estimator
-        order = np.lexsort((np.arange(len(self)), self.pvalues, self.adjusted))
         cells = []
-        for row in [*(rows[i] for i in order[:_SHOWN]), *rows[len(self) :]][:_SHOWN]:
+        for row in [*(rows[i] for i in self._order()), *rows[len(self) :]]:
             numbers = (
                 number(row["statistic"], ".6g"),
                 number(row["pvalue"]),
@@ -285,13 +378,26 @@ class MultipleTestsResult(Result):
                 else ""
             )
             cells.append([*(str(row[key]) for key in self.keys), *numbers, *self._sizes(row), last])
+        headers = [*self.keys, "statistic", "p-value", "adjusted", *self._of_sizes(), ""]
+        return Table(cells, "r" * (len(headers) - 1) + "l", headers=headers, below="-")
+
+    def _headline(self) -> str:
+        return sentence(self._finding())
+
+    def summary(self) -> Summary:
+        """Return what was done, and the tests, most significant first.
+
+        There are thirty at most, while ``table`` has all.
+        """
+        rejected = self.reject()
+        estimator = self.setup.estimator
         how = (
             f"{'all' if self.exact else 'random'}), "
             f"{f'{self.data.restriction}, ' if self.data.restriction else ''}"
         )
         resamples = kind_of(self.data.test).resamples
         whose = "shared by all tests" if self.shared else "for each test by itself"
-        more = rejected[order[_SHOWN:]]
+        more = rejected[self._order()[_SHOWN:]]
         decisions = f"{int(rejected.sum())} of {len(self)} rejected at level {self.alpha:g}"
         rest = f"... and {len(more)} more, {more.sum() or 'none'} rejected" if len(more) else ""
         if not self.n_resamples:
@@ -304,6 +410,6 @@ class MultipleTestsResult(Result):
             f"{f'{resamples.capitalize()}:':15}{self.n_resamples} ({how}{whose}",
             f"Adjustment:    {self.method}; {decisions}",
         )
-        headers = [*self.keys, "statistic", "p-value", "adjusted", *self._of_sizes(), ""]
-        table = Table(cells, "r" * (len(headers) - 1) + "l", headers=headers, below="-")
+        table = self.printed()
+        table = replace(table, rows=table.rows[:_SHOWN])
         return Summary.of(table, head=head, rest=rest, notes=self.notes)

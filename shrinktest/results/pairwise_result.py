@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from shrinktest._check import percent
 from shrinktest.permutations.equal_pairs import shaffer
 from shrinktest.results.effect import TwoSampleEffect, shown_shares
 from shrinktest.results.multiple_tests_result import METHODS, MultipleTestsResult
+from shrinktest.results.paragraph import estimated
 from shrinktest.results.plots.pvalues import plot_pairs_of_samples
 
 if TYPE_CHECKING:
@@ -87,6 +88,24 @@ class PairwiseResult(MultipleTestsResult):
             return ["-"]
         shown, *limits = shown_shares(row["auc"], (row["low"], row["high"]), spare=0, least=2)
         return [shown if math.isnan(row["low"]) else f"{shown} [{', '.join(limits)}]"]
+
+    def _tested(self) -> str:
+        pair, pairs = self.several
+        name = pair if len(self) == 1 else pairs
+        of = "" if " of " in name else " of samples"
+        compared = "was compared" if len(self) == 1 else "were compared"
+        return f"{len(self)} {name}{of} {compared}"
+
+    def _sizes_in_words(self, row: dict[str, Any]) -> list[str]:
+        if not self.areas or math.isnan(row["auc"]):
+            return []
+        shown, *limits = shown_shares(row["auc"], (row["low"], row["high"]), spare=0, least=2)
+        return [f"AUC {estimated(shown, limits, self.confidence, within=True)}"]
+
+    def _sources(self) -> Iterator[str]:
+        yield from super()._sources()
+        if self.areas:
+            yield "DDC88"
 
     def _of_sizes(self) -> list[str]:
         return [f"AUC, with {percent(self.confidence)} interval"] if self.areas else []

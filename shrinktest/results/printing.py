@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from itertools import zip_longest
 from textwrap import fill
@@ -13,6 +14,26 @@ from unicodedata import combining, east_asian_width
 
 WIDTH = 80  # of lines of words
 _HTML_ROWS = 60  # of a table in a notebook
+_TWICE = "lrlr"  # alignment of labels and values twice in a line
+_PVALUES = ("p-value", "adjusted")  # headers of columns with p-values
+_MARKS = {"l": ":---", "r": "---:", "c": ":---:"}
+_SIGNS = {"~": r"\textasciitilde ", "^": r"\textasciicircum ", "\\": r"\textbackslash "}
+#: What LaTeX writes in place of signs.
+_LATEX = str.maketrans(
+    {
+        "→": r"$\to$",
+        "≤": r"$\leq$",
+        "≠": r"$\neq$",
+        "×": r"$\times$",
+        "−": r"$-$",
+        "–": "--",
+        "²": r"\textsuperscript{2}",
+        "µ": r"\textmu{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "|": r"\textbar{}",
+    }
+)
 _PAD = {"l": str.ljust, "r": str.rjust, "c": str.center}
 
 # p-values that papers compare with, of which a rounded p-value must not become one
@@ -73,6 +94,66 @@ class Table:
         title = [self.title.center(total)] if self.title else []
         return "\n".join([*title, "=" * total, *lines, self.below * total])
 
+    def stacked(self) -> Table:
+        """Return a table of labels and values twice in a line with a line for each of them."""
+        if self.headers or self.aligns != _TWICE:
+            return self
+        halves = [(row[start], row[start + 1]) for start in (0, 2) for row in self.rows]
+        rows = [(label.strip(" :"), value) for label, value in halves if value]
+        return Table(rows, "ll", title=self.title)
+
+    def _for_articles(self) -> Table:
+        """Return the stacked table, with p-values as articles print them."""
+        table = self.stacked()
+        if not table.headers:
+            pairs = [(row[0].rstrip(" :"), row[1]) for row in table.rows]
+            rows = [(a, without_zero(b) if a in _PVALUES else b) for a, b in pairs]
+            return replace(table, rows=rows)
+        places = [j for j, name in enumerate(table.headers) if name in _PVALUES]
+        shown = [
+            [without_zero(cell) if j in places else cell for j, cell in enumerate(row)]
+            for row in table.rows
+        ]
+        return replace(table, rows=shown)
+
+    def as_latex(self, caption: str | None = None, label: str | None = None) -> str:
+        """Return a table with the rules of the LaTeX package booktabs."""
+        import pandas as pd
+
+        table = self._for_articles()
+        rows = [[" ".join(cell.splitlines()) for cell in row] for row in table.rows]
+        width = len(table.lines[0])
+        frame = pd.DataFrame(rows, columns=pd.RangeIndex(width), dtype=object)
+        styler = frame.style.hide(axis="index").format(escape="latex")
+        if table.headers:
+            styler = styler.relabel_index(list(map(_escaped, table.headers)), axis=1)
+        else:
+            styler = styler.hide(axis="columns")
+        text = styler.to_latex(
+            hrules=True,
+            column_format=table.aligns.ljust(width, table.aligns[-1])[:width],
+            caption=None if caption is None else _escaped(caption),
+            label=label,
+            position_float="centering" if caption or label else None,
+        )
+        text = text.replace("\\toprule\n\\midrule\n", "\\toprule\n")  # without headers
+        # a line that begins with a bracket would be taken for an option of the line break
+        return re.sub(r"(?m)^(?=\[)", "{}", text).strip().translate(_LATEX)
+
+    def as_markdown(self) -> str:
+        """Return the title and the first 60 rows as Markdown."""
+        table = self._for_articles()
+        width = len(table.lines[0])
+        marks = [_MARKS[align] for align in table.aligns.ljust(width, table.aligns[-1])[:width]]
+        header = table.headers or [""] * width
+        lines = [header, *table.rows[:_HTML_ROWS]]
+        shown = [f"| {' | '.join(map(_marked, row))} |" for row in lines]
+        shown.insert(1, f"| {' | '.join(marks)} |")
+        more = len(table.rows) - _HTML_ROWS
+        title = [f"**{_marked(table.title)}**", ""] if table.title else []
+        rest = ["", f"... and {more} more rows"] if more > 0 else []
+        return "\n".join([*title, *shown, *rest])
+
     def as_html(self) -> str:
         """Return the title and the first 60 rows as HTML."""
         title = f"<caption>{escape(self.title, quote=False)}</caption>\n" if self.title else ""
@@ -101,6 +182,8 @@ class Summary(str):
     tables: tuple[Table, ...]
     above: tuple[str, ...]
     below: tuple[str, ...]
+    sentences: tuple[str, ...]
+    notes: tuple[str, ...]
 
     @classmethod
     def of(
@@ -129,7 +212,19 @@ class Summary(str):
         summary.tables = tables
         summary.above = tuple(head)
         summary.below = tuple(below)
+        summary.sentences = tuple(filter(None, [rest, *lines]))
+        summary.notes = tuple(notes)
         return summary
+
+    def as_markdown(self, headline: str = "") -> str:
+        """Return a headline, sentences, tables and notes as Markdown."""
+        head = "  \n".join(_marked(" ".join(line.split())) for line in self.above if line.strip())
+        tables = [table.as_markdown() for table in self.tables]
+        notes = [f"{i}. {_marked(note)}" for i, note in enumerate(self.notes, 1)]
+        below = [_marked(sentence) for sentence in self.sentences]
+        folded = "\n".join(["<details><summary>Notes</summary>", "", *notes, "", "</details>"])
+        parts = [_marked(headline), head, *tables, *below, folded if notes else ""]
+        return "\n\n".join(filter(None, parts))
 
     def as_html(self) -> str:
         """Return tables, of which the first 60 rows are shown, and notes as HTML."""
@@ -149,7 +244,7 @@ def side_by_side(title: str, left: list[tuple[str, str]], right: list[tuple[str,
     """
     known_left, known_right = ([pair for pair in pairs if pair[1]] for pairs in (left, right))
     pairs = zip_longest(known_left, known_right, fillvalue=("", ""))
-    return Table([(a, b, f"   {c}", d) for (a, b), (c, d) in pairs], "lrlr", title=title)
+    return Table([(a, b, f"   {c}", d) for (a, b), (c, d) in pairs], _TWICE, title=title)
 
 
 def _width(text: str) -> int:
@@ -160,6 +255,16 @@ def _width(text: str) -> int:
     return sum(
         0 if combining(letter) else 1 + (east_asian_width(letter) in "WF") for letter in text
     )
+
+
+def _escaped(text: str) -> str:
+    """Return a text in which no sign has a meaning in LaTeX."""
+    return re.sub(r"[&%$#_{}~^\\]", lambda sign: _SIGNS.get(sign[0], f"\\{sign[0]}"), text)
+
+
+def _marked(text: str) -> str:
+    """Return a text in which no sign has a meaning in Markdown."""
+    return re.sub(r"([\\`*_|<])", r"\\\1", " ".join(text.splitlines()))
 
 
 def _preformatted(lines: Sequence[str]) -> str:

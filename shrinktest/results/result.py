@@ -29,9 +29,15 @@ from shrinktest.results.base import (
     plain,
     unique,
 )
-from shrinktest.results.info import BY_PROPENSITY, NO_EFFECT_BY_PROPENSITY, TestInfo, kind_of
+from shrinktest.results.info import (
+    BY_PROPENSITY,
+    NO_EFFECT_BY_PROPENSITY,
+    TestInfo,
+    kind_of,
+)
 from shrinktest.results.plots import pvalues
 from shrinktest.results.printing import Summary, Table, number, side_by_side
+from shrinktest.results.words_of_test import WordsOfTest, own_names
 
 if TYPE_CHECKING:
     from shrinktest.results.effect import Effect
@@ -89,7 +95,7 @@ _KEYS = (*_ROW, "names", "columns", "notes", "rng", "versions", "tolerance", "as
 )
 @part_of("setup", "estimator", "kernel", "form", "tuning", "route")
 @dataclass(frozen=True, eq=False, repr=False)
-class TestResult(Decision):
+class TestResult(WordsOfTest, Decision):
     """Result of a test: statistic, p-value, null distribution and how they were computed.
 
     ``statistic, pvalue = result`` works.  Entries of ``null``, ``data`` and ``setup`` are
@@ -348,6 +354,10 @@ class TestResult(Decision):
     def _effect(self, effect: bool | Effect) -> Effect:
         return self.effect() if isinstance(effect, bool) else effect  # type: ignore[no-any-return]
 
+    def printed(self) -> Table:
+        """Return the setup and the result as the summary prints them, a line for each value."""
+        return self._tables()[0].stacked()
+
     def _tables(self) -> list[Table]:
         kind = self.kind
         setup = self.setup
@@ -357,7 +367,7 @@ class TestResult(Decision):
         if setup.kernel is not None:
             kernels = as_tuple(setup.kernel)
             labels = kind.kernel_names(len(kernels))
-            labels = labels if len(kernels) == 1 else _own_names(self.names, labels)
+            labels = labels if len(kernels) == 1 else own_names(self.names, labels)
             named = [
                 (f" {label}".rstrip(), kernel)
                 for label, kernel in zip(labels, kernels, strict=True)
@@ -388,7 +398,7 @@ class TestResult(Decision):
         named_samples = any(self.names)
         shrunk = any(estimate.shrinkage is not None for estimate in self.estimates)
         if shrunk or (named_samples and len(sizes) > 1) or sizes not in ((), self.n_observations):
-            labels = _own_names(self.names, self._estimate_names())
+            labels = own_names(self.names, self._estimate_names())
             rows = [
                 (a, str(e.n), number(e.shrinkage))
                 for a, e in zip(labels, self.estimates, strict=True)
@@ -422,16 +432,6 @@ class TestResult(Decision):
             (f"{self.kind.resamples.capitalize()}:", drawn),
             ("Design:", self.restriction),
         ]
-
-
-def _own_names(own: tuple[str | None, ...], plain: tuple[str, ...]) -> tuple[str, ...]:
-    """Return names of samples or variables, from the data or the kind of test.
-
-    Names are from the data if there are as many.
-    """
-    if len(own) != len(plain):
-        return plain
-    return tuple(name or other for name, other in zip(own, plain, strict=True))
 
 
 def clopper_pearson(successes: int, trials: int, confidence: float) -> tuple[float, float]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -10,6 +12,7 @@ import pytest
 
 import shrinktest as st
 from shrinktest.cli import main
+from shrinktest.cli.condition import Condition
 from shrinktest.estimators import ESTIMATORS
 
 FAST = {"rng": 0, "n_resamples": 99}
@@ -264,9 +267,77 @@ def test_outputs(run, folder):
 def test_exit_codes(run, line, code):
     status, _, err = run(line, *(WORDS if line.split()[0] not in ("equivalence", "closer") else ()))
     assert status == code
-    assert (
-        err == "" if code < 2 else (err.startswith("shrinktest: error: ") and err.count("\n") == 1)
-    )
+    begins = "shrinktest: error: " if code == 2 else "shrinktest: "
+    said = code == 2 or (code == 1 and "--fail-if" in line)
+    assert err == "" if not said else err.startswith(begins) and err.count("\n") == 1
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_every_test_prints_a_paragraph_and_markdown(run, folder, line):
+    code, out, err = run(line, *WORDS, "--paragraph")
+    assert (code, err) == (0, "") and out.count("\n") == 1
+    assert ", seed 0.\n" in out and re.search("99 random|all 16", out) and "p = " in out
+    code, out, err = run(line, *WORDS, "--markdown")
+    assert (code, err) == (0, "") and out.endswith(f"*shrinktest {st.__version__}*\n")
+    assert re.search(r"(?m)^\| (:---|---:) \|", out) and "p = " in out
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "closer a.csv b.csv c.csv --columns u,v",
+        "equivalence a.csv b.csv --columns u,v --margin 0.3 --measure distance",
+        "k-sample a.csv b.csv c.csv --columns u,v --pairwise --resamples 99",
+        "check-level a.csv b.csv --columns u --trials 3 --workers 1 --resamples 19",
+        "two-sample a.csv b.csv --columns u,v --effect",
+    ],
+)
+def test_other_results_print_a_paragraph_and_markdown(run, line):
+    assert "Software: shrinktest" in run(f"{line} --paragraph")[1]
+    out = run(f"{line} --markdown")[1]
+    assert "\n| :--- |" in out or "\n| ---: |" in out
+    if "--effect" in line:
+        assert "| auc |" in out and "AUC of the cross-fitted" in run(f"{line} --paragraph")[1]
+
+
+def test_one_way_of_printing_at_a_time(run):
+    code, _, err = run("two-sample a.csv b.csv --json --markdown")
+    assert code == 2 and "--json and --markdown exclude each other; give one" in err
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("two-sample a.csv b.csv --columns u,v --fail-if auc>0.6", r"auc = \.\d\d+ > \.6"),
+        ("two-sample a.csv b.csv --columns u,v --fail-if pvalue<0.05", r"pvalue = \.01 < \.05"),
+        (
+            "columns a.csv b.csv --columns u,v --fail-if pvalues<0.05",
+            r"pvalues = \.01 < \.05 \([uv], 2 of 2\)",
+        ),
+        (
+            "compare a.csv b.csv --columns u,v --estimator kme --fail-if adjusted<=0.02",
+            r"adjusted = \.0\d+ <= \.02 \([uv], \d of 2\)",
+        ),
+    ],
+)
+def test_a_condition_that_holds_prints_the_value(run, line, said):
+    code, out, err = run(line, *WORDS, "--json")
+    assert code == 1 and json.loads(out) and re.fullmatch(rf"shrinktest: {said}\n", err)
+
+
+def test_a_value_has_the_digits_that_meet_the_condition():
+    def met(condition, **values):
+        return Condition.read(condition).met(SimpleNamespace(**values))
+
+    assert met("auc > .6", auc=0.63) == "auc = .63 > .6"
+    assert met("auc > 0.63", auc=0.63004) == "auc = .63004 > .63"
+    assert met("auc >= 0.63", auc=0.63) == "auc = .63 >= .63"
+    assert met("auc > .64", auc=0.63) == ""
+    assert met("n_rows > 100", n_rows=1234) == "n_rows = 1234 > 100"
+    assert met("evidence > 20", evidence=3.2e12 + 0.5) == "evidence = 3200000000000 > 20"
+    assert met("share < .1", share=np.array([0.2, -0.05, 0.0])) == "share = -.05 < .1 (2 of 3)"
+    rows = [{"term": "arm", "share": 0.2}, {"term": "age", "share": 0.3}]
+    assert met("share > .1", rows=lambda: rows) == "share = .3 > .1 (age, 2 of 2)"
 
 
 def test_sorted_times(run, folder):
