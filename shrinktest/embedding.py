@@ -24,16 +24,16 @@ class MeanEmbedding:
     Parameters
     ----------
     points : ndarray, shape (n, d)
-        The points x_i.
+        The points x_i at which the features are centered.
     weights : ndarray, shape (n,)
-        The weights w_i.
+        The weights w_i of the points.
     kernel : Kernel
         The reproducing kernel, with its bandwidth resolved.
     shrinkage : float, int, tuple or None
-        The amount in the estimator's own unit: alpha, lam (Gram scale), iterations, components kept
-        or noise variance. None where the estimator has no amount.
+        The amount in the estimator's own unit: alpha, lam (Gram scale), iterations, number of
+        components or noise variance.  It is None if the estimator has no amount.
     smoothing : tuple of float or None
-        Noise variances v_j of the marginalised estimators, in squared units of the data; None for
+        Noise variances v_j of the marginalized estimators, in squared units of the data; None for
         the others.
     features : FeatureMap or None
         Features of rows on disk, whose means in bins are the points; None in memory.
@@ -42,8 +42,14 @@ class MeanEmbedding:
 
     Notes
     -----
-    The marginalised estimates of [X20] are not finite combinations of the k(x_i, .) (erratum E28):
-    their norms and inner products are taken in closed form, which exists for the Gaussian kernel.
+    The marginalized estimates of [X20] are not finite combinations of the k(x_i, .) (erratum E28).
+    Therefore, their norms and inner products are computed in closed form, which exists for the
+    Gaussian kernel.
+
+    References
+    ----------
+    .. [X20] Xia et al., "Kernel mean estimation by marginalized corrupted distributions",
+       arXiv:2107.04855, 2021.
 
     Examples
     --------
@@ -158,7 +164,7 @@ class MeanEmbedding:
 
     @tiny_is_zero
     def embedding(self, x: object) -> np.ndarray:
-        """Evaluate the estimate at the rows of ``x`` (m, d): mu(x) = <mu, k(x, .)>, shape (m,)."""
+        """Evaluate the estimate mu(x) = <mu, k(x, .)> at the rows of ``x`` (m, d)."""
         at = self.read(x, "x")
         if self.features is not None:
             return self.features.coordinates(at) @ (self.weights @ self.points)

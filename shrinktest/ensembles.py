@@ -19,20 +19,20 @@ _MANY = 600  # rows between which weights grow
 
 @dataclass(frozen=True)
 class Candidate:
-    """A statistic of an :class:`Ensemble`: an estimator with its kernels, and a weight.
+    """A statistic of an :class:`Ensemble`, with estimator, kernels and weight.
 
     Parameters
     ----------
     estimator : str, MeanEstimator or callable
-        How the kernel mean is estimated.
+        Estimator of the kernel mean.
     kernel : str, Kernel or callable, or a tuple of these
-        Of all samples, and of every variable; or one for each variable.
+        Kernel of all samples and of every variable, or one kernel for each variable.
     weight : float, default 1
-        Share of the level: a statistic with twice the weight of the others may have twice their
-        p-value.
+        Weight of the statistic: with twice the weight of the others, its p-value may be twice as
+        large.
     grows : bool, default False
-        Whether the weight grows with the number of rows, from 100 to 600 of them, to six times what
-        it was: for fine structure, which only many rows can show.
+        Whether the weight grows with the number of rows, from 100 to 600 of them, to six times its
+        value: for fine structure, which only many rows can show.
 
     Examples
     --------
@@ -59,9 +59,9 @@ class Candidate:
         object.__setattr__(self, "grows", flag(self.grows, "grows"))
 
     def on(self, variables: int, rows: int) -> Candidate:
-        """Return the member for so many variables and rows.
+        """Return the member for this number of variables and rows.
 
-        It has a kernel for each variable, and a weight that stays.
+        It has a kernel for each variable and a fixed weight.
         """
         kernels = self.kernel if isinstance(self.kernel, tuple) else (self.kernel,) * variables
         if len(kernels) != variables:
@@ -78,12 +78,12 @@ class Candidate:
 class Ensemble:
     """Several statistics combined into one test.
 
-    They are what lists of estimators or bandwidths, and "auto", stand for.
+    Lists of estimators or bandwidths, and "auto", stand for ensembles.
 
     Parameters
     ----------
     members : sequence of Candidate
-        Each estimator and kernel once.
+        Pairs of estimator and kernel, each of them once.
 
     Examples
     --------

@@ -43,6 +43,19 @@ def as_estimator(estimator: Any) -> MeanEstimator:
         A name may be in capitals and have hyphens; "scose" and "fcose", the shrinkage estimators of
         the cross-covariance operator, are "skmse" and "fkmse".
 
+    Returns
+    -------
+    MeanEstimator
+        An object with default parameters if it was named, and otherwise the argument or its
+        wrapper.
+
+    Raises
+    ------
+    ValueError
+        If no estimator has this name.
+    TypeError
+        If ``estimator`` is neither a name, nor an estimator, nor a function of a Gram matrix.
+
     Examples
     --------
     >>> as_estimator("fkmse"), as_estimator("marginalized"), as_estimator("S-COSE")

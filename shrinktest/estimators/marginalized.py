@@ -101,10 +101,10 @@ class Marginalized(Tuned, ScaledMean):
         return squared
 
     def loocv(self, X: Any, kernel: Any, variances: Any) -> tuple[float, np.ndarray]:
-        """Leave-one-out score at given noise variances ([X20] (25)-(27)), and its gradient.
+        """Return the leave-one-out score at fixed noise variances, and its gradient.
 
         ``variances`` are a number or one for each column, in squared units of the data; the
-        gradient (d,) is that with respect to their logarithms.
+        gradient (d,) is that with respect to their logarithms ([X20] (25)-(27)).
         """
         points = complete_points(X, "X").values
         noise = np.array(non_negative(variances, "variances"))
@@ -124,13 +124,12 @@ class Marginalized(Tuned, ScaledMean):
         return float(score), gradient
 
     def linear(self, X: Any, kernel: Any = "gaussian") -> MeanEmbedding:
-        """Linear surrogate: second-order expansion of the estimate in its variances.
+        """Return the second-order expansion of the estimate in its variances.
 
-        The expansion is on the k(x_i, .).
-
-        b = (1 - tr V / (2 th2)) u + K^+ K' u / (2 th2^2) with u = 1/n and K'_ij = K_ij (x_i - x_j)'
-        V (x_i - x_j) ([X20] Theorems 1-2 with the corrections of erratum E26; an approximation, not
-        an identity).  A finite combination, so that every formula for weights applies to it.
+        This linear surrogate on the k(x_i, .) has the weights b = (1 - tr V / (2 th2)) u + K^+ K' u
+        / (2 th2^2) with u = 1/n and K'_ij = K_ij (x_i - x_j)' V (x_i - x_j) ([X20] Theorems 1-2
+        with the corrections of erratum E26; an approximation, not an identity).  Because it is a
+        finite combination, every formula for weights applies to it.
         """
         fitted = self.fit(X, kernel)
         points = fitted.points
@@ -154,19 +153,24 @@ class Marginalized(Tuned, ScaledMean):
 class MKME(Marginalized):
     """Marginalized kernel mean with one noise variance for all coordinates.
 
-    It is averaged over Gaussian noise.
-
-    [X20] section 3 (Gaussian kernel).  With one variance for both samples the test is the standard
-    one with bandwidth^2 + 2 variance: tuning it is a choice of the bandwidth.  The score always
-    selects a positive variance unless all points coincide.
+    The features are averaged over Gaussian noise, as in [X20] section 3 (Gaussian kernel).  If both
+    samples have one variance, the test is the standard one with bandwidth^2 + 2 variance, and
+    therefore tuning it is a choice of the bandwidth.  The score always selects a positive variance
+    unless all points coincide.
 
     Parameters
     ----------
     variance : float, optional
-        Fixed noise variance in squared units of the data; tuned by the leave-one-out score if not
-        given.
-    tuning : {"auto", "sample", "joint", "pooled"}
-        "auto" is "pooled": the two samples must carry the same noise (erratum E31).
+        Fixed noise variance in squared units of the data; by default tuned by the leave-one-out
+        score.
+    tuning : {"auto", "sample", "joint", "pooled"}, default "auto"
+        Samples for which a variance is chosen, as for :class:`SKMSE`, but "auto" is "pooled",
+        because the two samples must have equal noise (erratum E31).
+
+    References
+    ----------
+    .. [X20] Xia et al., "Kernel mean estimation by marginalized corrupted distributions",
+       arXiv:2107.04855, 2021.
 
     Examples
     --------
@@ -194,19 +198,23 @@ class MKME(Marginalized):
 class MMKME(Marginalized):
     """Marginalized kernel mean with one noise variance per coordinate.
 
-    It is averaged over Gaussian noise.
-
-    [X20] section 3.2. The score is not convex: the search starts from the common variance of
-    :class:`MKME`, from very little noise and from much noise, and stays within e^-12 to e^6 of the
-    squared bandwidth.  In one dimension it is :class:`MKME`.
+    The features are averaged over Gaussian noise, as in [X20] section 3.2.  Because the score is
+    not convex, the search starts from the common variance of :class:`MKME`, from very little noise
+    and from much noise, and remains within e^-12 to e^6 of the squared bandwidth.  In one dimension
+    it is :class:`MKME`.
 
     Parameters
     ----------
     variances : sequence of float, optional
-        Fixed noise variances (d,) in squared units of the data; tuned by the leave-one-out score if
-        not given.
-    tuning : {"auto", "sample", "joint", "pooled"}
-        As for :class:`MKME`.
+        Fixed noise variances (d,) in squared units of the data; by default tuned by the
+        leave-one-out score.
+    tuning : {"auto", "sample", "joint", "pooled"}, default "auto"
+        Samples for which variances are chosen, as for :class:`MKME`.
+
+    References
+    ----------
+    .. [X20] Xia et al., "Kernel mean estimation by marginalized corrupted distributions",
+       arXiv:2107.04855, 2021.
 
     Examples
     --------

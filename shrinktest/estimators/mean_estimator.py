@@ -79,10 +79,9 @@ def as_gram(gram: object) -> np.ndarray:
 class MeanEstimator(ABC):
     """An estimator of the kernel mean mu_P = E k(X, .).
 
-    Base class of every estimator and of your own.
-
-    A subclass is immutable (a frozen dataclass, say) and has the method ``weights``, which turns a
-    Gram matrix into one weight per point.  To change the features instead of the weights, override
+    Derive estimators of your own from this class, the base of all estimators.  A subclass is
+    immutable (a frozen dataclass, for example) and has the method ``weights``, which turns a Gram
+    matrix into one weight per point.  To change the features instead of the weights, override
     ``features``, which returns the kernel of the Gram matrix; tests call it once, on the pooled
     sample, whose order must not matter.  A subclass works in every test, power study and
     application; see :func:`shrinktest.check_estimator`.
@@ -130,12 +129,12 @@ class MeanEstimator(ABC):
 
     @abstractmethod
     def weights(self, gram: Any) -> np.ndarray:
-        """Weights (n,) on the points, from their Gram matrix (n, n)."""
+        """Return the weights (n,) of the points, from their Gram matrix (n, n)."""
 
     def checked_weights(self, gram: np.ndarray) -> np.ndarray:
         """Return the weights for a read-only Gram matrix (n, n).
 
-        Raise an error unless they are n finite numbers.
+        Raises an error unless they are n finite numbers.
         """
         n = len(gram)
         view = gram.view()
@@ -168,26 +167,26 @@ class MeanEstimator(ABC):
     def fit_samples(self, samples: Sequence[SampleStack], joint: bool = False) -> list[np.ndarray]:
         """Return the weights (B, n) of every stack of samples.
 
-        ``joint``: one amount for the b-th of all stacks.
+        If ``joint``, the b-th samples of all stacks share one amount.
         """
         return [
             np.array([self.checked_weights(gram) for gram in stack.values]) for stack in samples
         ]
 
     def features(self, kernel: Kernel, points: np.ndarray) -> Kernel:
-        """Return the kernel whose Gram matrix ``weights`` is given.
+        """Return the kernel whose Gram matrix is passed to ``weights``.
 
-        By default ``kernel`` itself.
+        The default is ``kernel`` itself.
         """
         return kernel
 
     @property
     def changes_features(self) -> bool:
-        """True if ``features`` returns another kernel than the one it is given."""
+        """True if ``features`` returns a kernel other than its argument."""
         return type(self).features is not MeanEstimator.features
 
     def tuned(self, kernel: Kernel, *samples: np.ndarray) -> Self:
-        """Return the estimator with its amount fixed at the best one for these samples (n_i, d)."""
+        """Return the estimator with its amount fixed at the best for these samples."""
         return self
 
     def tuning_for(self, sizes: tuple[int, ...]) -> str:
@@ -201,20 +200,17 @@ class MeanEstimator(ABC):
         """Raise ValueError if the estimator makes no sense for n points."""
 
     def scales_all_alike(self, sizes: tuple[int, ...]) -> bool:
-        """Return True if samples of these sizes all get one multiple of the standard mean.
-
-        The multiple is fixed.
-        """
+        """Return True if all samples get one fixed multiple of the standard mean."""
         return False
 
     def weighs_all_alike(self, sizes: tuple[int, ...]) -> bool:
-        """Return True if the weights of samples of these sizes always have the same sum."""
+        """Return True if the weights of all samples of these sizes have equal sums."""
         return self.scales_all_alike(sizes)
 
     def check_pairs(self) -> None:  # noqa: B027 - most estimators make sense there
         """Raise ValueError if the estimator is invalid for an independence test.
 
-        It must make sense for the centered pairs of the test.
+        It must be meaningful for the centered pairs of the test.
         """
 
     def __repr__(self) -> str:
@@ -234,9 +230,14 @@ class MeanEstimator(ABC):
         Parameters
         ----------
         X : array_like, shape (n, d) or (n,)
-            The sample; one row per point.
+            The sample, with one row per point.
         kernel : str, Kernel or callable, default "gaussian"
-            A bandwidth of ``"median"`` is resolved on ``X``.
+            Kernel of the points, of which a bandwidth of ``"median"`` is resolved on ``X``.
+
+        Returns
+        -------
+        MeanEmbedding
+            The estimate, with its points, weights and amount of shrinkage.
 
         Examples
         --------

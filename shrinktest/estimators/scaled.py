@@ -92,6 +92,8 @@ def _sums(kernel: Kernel, points: np.ndarray) -> Sums:
 class KME(ScaledMean):
     """Standard kernel mean, the plain average (1/n) sum_i k(x_i, .).
 
+    This estimator has no parameters.
+
     Examples
     --------
     >>> KME().weights([[1.0, 0.5], [0.5, 1.0]])
@@ -128,28 +130,32 @@ class Target(Kernel):
 class SKMSE(Tuned, ScaledMean):
     """Kernel mean with simple shrinkage: (1 - alpha) mu_hat + alpha f*.
 
-    The target f* is 0 unless given.
-
-    1 - alpha is clamped to [0, 1]: alpha exceeds 1 exactly when the off-diagonal mean is negative
-    (erratum E8).  For two samples, any *common* amount that is not retuned leaves the p-value of
-    the standard mean unchanged.
+    The target f* is 0 by default.  1 - alpha is clamped to [0, 1], because alpha exceeds 1 exactly
+    when the off-diagonal mean is negative (erratum E8).  For two samples, any *common* amount that
+    is not retuned leaves the p-value of the standard mean unchanged.
 
     Parameters
     ----------
-    rule : {"loocv", "plugin"}
-        "loocv": minimize the leave-one-out score ([M14] Theorem 3), 1 - alpha = (n-1) r / ((n-2) r
-        + v) with r the off-diagonal and v the diagonal mean of the Gram matrix; "plugin": estimate
-        the optimum of [M14] Theorem 1 at size n, which shrinks slightly less.
+    rule : {"loocv", "plugin"}, default "loocv"
+        "loocv" minimizes the leave-one-out score ([M14] Theorem 3), so that 1 - alpha = (n-1) r /
+        ((n-2) r + v), where r is the off-diagonal and v the diagonal mean of the Gram matrix;
+        "plugin" estimates the optimum of [M14] Theorem 1 at size n, which shrinks slightly less.
     alpha : float in [0, 1], optional
-        Fixed amount, in place of a rule.
+        Fixed amount of shrinkage (not a significance level), which replaces the rule.
     decay : (c, beta), optional
-        Data-free amount lam = c n^-beta, both >= 0, 1 - alpha = 1 / (1 + lam) ([S14] Theorem 1).
+        Data-free amount lam = c n^-beta, both >= 0, so that 1 - alpha = 1 / (1 + lam) ([S14]
+        Theorem 1).
     target : (points, weights), optional
-        f* = sum_a weights_a k(points_a, .), fixed beforehand (not built from the sample).
-    tuning : {"auto", "sample", "joint", "pooled"}
-        "sample" chooses an amount for each sample and "joint" one for all, again in every
-        permutation; "pooled" chooses once, on all observations.  "auto" is "sample", or "joint" for
-        samples of unequal sizes.
+        f* = sum_a weights_a k(points_a, .), which must not be computed from the sample.
+    tuning : {"auto", "sample", "joint", "pooled"}, default "auto"
+        "sample" chooses an amount for each sample and "joint" one for all, anew in every
+        permutation, whereas "pooled" chooses once, on all observations.  "auto" is "sample", but
+        "joint" for samples of unequal sizes.
+
+    References
+    ----------
+    .. [M14] Muandet et al., "Kernel mean estimation and Stein effect", ICML, 2014.
+    .. [S14] Muandet et al., "Kernel mean estimation via spectral filtering", NeurIPS, 2014.
 
     Examples
     --------

@@ -130,23 +130,25 @@ class _Tikhonov(Filter):
 class FKMSE(_Tikhonov):
     """Kernel mean with flexible (Tikhonov) shrinkage: weights (K + lam I)^-1 K 1/n.
 
-    There is one factor per eigenvector.
-
-    The score may have two minima, so tuning compares a grid of lam_cov, 1e-6 to 1e3, the plain mean
-    and zero.
+    Every eigenvector of the Gram matrix K has a factor of its own.  Because the score may have two
+    minima, tuning compares a grid of lam_cov, 1e-6 to 1e3, the plain mean and zero.
 
     Parameters
     ----------
-    tuning
-        As for :class:`SKMSE`.
     lam : float, optional
         Fixed amount on the scale of the Gram matrix ([M14] eq. (8)).
     lam_cov : float, optional
         Fixed amount for samples of any size, lam = n * lam_cov * mean(K_ii).
-    loo : {"deletion", "averaged", "paper"}
-        Leave-one-out score if neither is given: exact; exact with mean leverages; or the closed
-        form of [M14] Theorem 4, which keeps the left-out point in the basis and shrinks too much
-        (erratum E1).
+    loo : {"deletion", "averaged", "paper"}, default "deletion"
+        Leave-one-out score if no amount is fixed: exact ("deletion"), exact with mean leverages
+        ("averaged"), or the closed form of [M14] Theorem 4, which leaves the deleted point in the
+        basis and therefore shrinks too much (erratum E1).
+    tuning : {"auto", "sample", "joint", "pooled"}, default "auto"
+        Samples for which an amount is chosen, as for :class:`SKMSE`.
+
+    References
+    ----------
+    .. [M14] Muandet et al., "Kernel mean estimation and Stein effect", ICML, 2014.
 
     Examples
     --------
@@ -166,18 +168,27 @@ class FKMSE(_Tikhonov):
 class IteratedTikhonov(_Tikhonov):
     """Kernel mean by iterated Tikhonov: t steps of (K + lam I) b <- K 1/n + lam b.
 
-    The factors are 1 - (lam / (D + lam))^t.
-
-    [S14] Table 1 with erratum E21: the update needs K 1/n, and the printed filter has lambda and
-    gamma exchanged.
+    The factors are 1 - (lam / (D + lam))^t.  The filter is that of [S14] Table 1 with erratum E21,
+    because the update needs K 1/n, and the printed filter has lambda and gamma exchanged.
 
     Parameters
     ----------
-    lam, lam_cov, loo, tuning
-        As for :class:`FKMSE`, which is the case t = 1; ``loo`` is "deletion" or "paper".
+    lam : float, optional
+        Fixed amount on the scale of the Gram matrix, as for :class:`FKMSE`, which is the case t =
+        1.
+    lam_cov : float, optional
+        Fixed amount for samples of any size, as for :class:`FKMSE`.
+    loo : {"deletion", "paper"}, default "deletion"
+        Leave-one-out score if no amount is fixed, as for :class:`FKMSE`.
     t : int, default 3
         Number of steps, at most 10 million, or 1000 if the amount is tuned by "deletion", in time
         proportional to t^2.
+    tuning : {"auto", "sample", "joint", "pooled"}, default "auto"
+        Samples for which an amount is chosen, as for :class:`SKMSE`.
+
+    References
+    ----------
+    .. [S14] Muandet et al., "Kernel mean estimation via spectral filtering", NeurIPS, 2014.
 
     Examples
     --------
@@ -315,24 +326,28 @@ class _Gradient(Filter):
 class Landweber(_Gradient):
     """Kernel mean by early-stopped Landweber iteration (L2 boosting).
 
-    The step is b <- b + (eta/n) (K 1/n - K b), t times.
-
-    [S14] Table 1 with erratum E19: the step refers to K/n, on K itself the iteration diverges.
+    The step is b <- b + (eta/n) (K 1/n - K b), t times.  It is that of [S14] Table 1 with erratum
+    E19, because the step refers to K/n, whereas the iteration diverges on K itself.
 
     Parameters
     ----------
     t : int, optional
-        Fixed number of iterations, 10 million at most; tuned by a leave-one-out score if not given.
+        Fixed number of iterations, 10 million at most; by default tuned by a leave-one-out score.
     eta : float, optional
         Step size on K/n, below 2 over its largest eigenvalue; default 1 / max K_ii, which is always
         safe.
     max_iter : int, optional
         Largest t that tuning compares, default max(50, 2n).
-    loo : {"deletion", "paper"}
-        Leave-one-out score: each point left out exactly, or the filter analogue of [M14] Theorem 4
-        (erratum E1).
-    tuning
-        As for :class:`SKMSE`.
+    loo : {"deletion", "paper"}, default "deletion"
+        Leave-one-out score: with each point deleted exactly, or the filter analogue of [M14]
+        Theorem 4 (erratum E1).
+    tuning : {"auto", "sample", "joint", "pooled"}, default "auto"
+        Samples for which a number of iterations is chosen, as for :class:`SKMSE`.
+
+    References
+    ----------
+    .. [M14] Muandet et al., "Kernel mean estimation and Stein effect", ICML, 2014.
+    .. [S14] Muandet et al., "Kernel mean estimation via spectral filtering", NeurIPS, 2014.
 
     Examples
     --------
@@ -349,19 +364,28 @@ class Landweber(_Gradient):
 class NuMethod(_Gradient):
     """Kernel mean by the nu-method (accelerated L2 boosting), stopped early.
 
-    [S14] Table 1; the coefficients, which the paper does not print (erratum E20), come from the
-    normalized Jacobi polynomials.  The filter overshoots slightly (for nu = 1 factors up to 6/5):
-    not a pure shrinkage.
+    The method is that of [S14] Table 1, but the coefficients, which the paper does not print
+    (erratum E20), come from the normalized Jacobi polynomials.  Because the filter overshoots
+    slightly (for nu = 1 factors up to 6/5), it is not a pure shrinkage.
 
     Parameters
     ----------
-    t, max_iter, loo, tuning
-        As for :class:`Landweber`, by default max_iter = max(50, 4 sqrt(n)): t iterations do what
-        t^2 of Landweber's do.
+    t : int, optional
+        Fixed number of iterations, as for :class:`Landweber`, where t iterations correspond to t^2.
     nu : float, default 1.0
-        Qualification of the method, positive.
+        Qualification of the method, a positive number.
     eta : float, optional
         Step size on K/n, at most 1 over its largest eigenvalue; default 1 / max K_ii.
+    max_iter : int, optional
+        Largest t that tuning compares, default max(50, 4 sqrt(n)).
+    loo : {"deletion", "paper"}, default "deletion"
+        Leave-one-out score, as for :class:`Landweber`.
+    tuning : {"auto", "sample", "joint", "pooled"}, default "auto"
+        Samples for which a number of iterations is chosen, as for :class:`SKMSE`.
+
+    References
+    ----------
+    .. [S14] Muandet et al., "Kernel mean estimation via spectral filtering", NeurIPS, 2014.
 
     Examples
     --------
@@ -392,22 +416,25 @@ class NuMethod(_Gradient):
 class TSVD(Filter):
     """Kernel mean projected on the leading eigenvectors of the Gram matrix.
 
-    This is truncated SVD in the kernel-PCA basis.
-
-    [S14] Table 1. Tuning compares thresholds, which samples of different sizes can share, not
-    numbers of components.
+    This is truncated SVD in the kernel-PCA basis ([S14] Table 1).  Tuning compares thresholds
+    instead of numbers of components, because samples of different sizes can share a threshold.
 
     Parameters
     ----------
-    tuning
-        As for :class:`SKMSE`.
     m : int, optional
-        Number of components kept (those in the null space of K carry nothing and are not counted).
+        Number of components, not counting those in the null space of K, which do not contribute.
     threshold : float, optional
-        Keep the eigenvalues of K/n that are at least threshold * mean(K_ii).
-    rule : {"loo", "gcv"}
-        Score if neither is given: leave-one-out, or generalized cross-validation, which hardly ever
+        Threshold for the eigenvalues of K/n, of which those of at least threshold * mean(K_ii) are
+        used.
+    rule : {"loo", "gcv"}, default "loo"
+        Score if neither is fixed: leave-one-out, or generalized cross-validation, which rarely
         truncates (erratum E24).
+    tuning : {"auto", "sample", "joint", "pooled"}, default "auto"
+        Samples for which a threshold is chosen, as for :class:`SKMSE`.
+
+    References
+    ----------
+    .. [S14] Muandet et al., "Kernel mean estimation via spectral filtering", NeurIPS, 2014.
 
     Examples
     --------

@@ -17,12 +17,14 @@ from shrinktest.kernels import Gaussian, Linear
 
 @dataclass(frozen=True, repr=False)
 class FromFunction(BuiltIn):
-    """Estimator made of a function ``gram (n, n) -> weights (n,)``; callables become this in tests.
+    """Estimator made of a function ``gram (n, n) -> weights (n,)``.
+
+    Tests make it of any callable.
 
     Parameters
     ----------
     function : callable
-        From a Gram matrix (n, n) to n weights; reordering the points must reorder them.
+        Function from a Gram matrix (n, n) to n weights, which must be reordered with the points.
 
     Examples
     --------
@@ -58,10 +60,10 @@ class Compiled(BuiltIn):
     Parameters
     ----------
     weigh : function compiled with ``numba.njit``
-        Writes the weights (n,) for ``gram`` (n, n), C-ordered float64, into ``out``; must not raise
-        nor change ``gram``: write NaN if the weights do not exist.
+        Writes the weights (n,) for ``gram`` (n, n), C-ordered float64, into ``out``.  It must
+        neither raise an error nor change ``gram``, but write NaN if the weights do not exist.
     parameters : tuple of float, optional
-        Handed to the function as the array ``theta``.
+        Numbers that are passed to the function as the array ``theta``.
 
     Examples
     --------
@@ -118,16 +120,25 @@ class Compiled(BuiltIn):
 def check_estimator(estimator: Any) -> None:
     """Check that your own estimator has the properties on which the tests rely.
 
-    Raise AssertionError if it does not.
-
-    On ordinary, singular, duplicated, constant and zero Gram matrices: one finite weight per point;
-    the Gram matrix is left unchanged; the same weights again, also after other data and in a fresh
-    copy; the weights travel with the points when these are reordered; and both tests run with it.
+    On ordinary, singular, duplicated, constant and zero Gram matrices it must return one finite
+    weight per point and leave the Gram matrix unchanged.  It must return equal weights again, even
+    after other data and in a fresh copy, and reordered weights if the points are reordered.  Both
+    tests must run with it.
 
     Parameters
     ----------
     estimator : str, MeanEstimator or callable
         An estimator by name, as an object, or as a function gram -> weights.
+
+    Returns
+    -------
+    None
+        The estimator has all of these properties if no error is raised.
+
+    Raises
+    ------
+    AssertionError
+        If the estimator lacks one of the properties, which the message names.
 
     Examples
     --------

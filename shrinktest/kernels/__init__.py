@@ -98,19 +98,31 @@ def compares_as_given(kernel: Any) -> bool:
 
 
 def as_kernel(kernel: Any, bandwidth: Any = "median", name: str = "kernel") -> Kernel:
-    """Return the kernel that the arguments ``kernel`` and ``bandwidth`` of a test mean.
+    """Build a kernel from a name, a kernel object or a function.
 
     Parameters
     ----------
     kernel : str, Kernel, or callable (X, Y) -> Gram matrix
         "gaussian" (or "rbf"), "laplacian", "linear", "polynomial" (degree 2, offset 1), "cosine",
         "whitened", "second-order" or "depth" (of a Gaussian kernel), "energy", or your own.
-    bandwidth : float, sequence of float, "median" or "neighbours"
-        For "gaussian" and "laplacian", and for the Gaussian kernel of "whitened", "second-order"
-        and "depth".  Anything but "median" is an error with a kernel that takes none or has its
-        own.
-    name : str
-        Name of the argument in error messages ("kernel_x" goes with "bandwidth_x").
+    bandwidth : float, sequence of float, "median" or "neighbours", default "median"
+        Bandwidth of "gaussian" and "laplacian", and of the Gaussian kernel in "whitened",
+        "second-order" and "depth".  If a kernel has no bandwidth or its own, anything but "median"
+        raises an error.
+    name : str, default "kernel"
+        Name of the argument in error messages ("kernel_x" corresponds to "bandwidth_x").
+
+    Returns
+    -------
+    Kernel
+        The kernel; bandwidths such as "median" are resolved later, on the data of a test.
+
+    Raises
+    ------
+    ValueError
+        If no kernel has this name, or the bandwidth does not apply to it.
+    TypeError
+        If ``kernel`` is neither a name, nor a kernel, nor a function.
 
     Examples
     --------

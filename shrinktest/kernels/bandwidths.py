@@ -42,16 +42,33 @@ def bandwidth_grid(
 ) -> tuple[float, ...]:
     """Return bandwidths in a geometric sequence over the range of the distances.
 
-    It goes from half the 5% quantile of the distances to twice the 95% quantile.
-
-    ``bandwidth="grid"`` of a test means these ([S23] section 5.2).
+    The sequence runs from half the 5% quantile of the distances to twice the 95% quantile.
+    ``bandwidth="grid"`` of a test stands for these ([S23] section 5.2).
 
     Parameters
     ----------
-    Z, rng, distance
-        As for `median_bandwidth`.  Quantiles are of the positive distances over pairs i < j.
+    Z : array_like of shape (n, d) or (n,)
+        At least two rows, not all equal.  Quantiles are of the positive distances over pairs i < j.
     number : int, default 5
-        At least 2.
+        Number of bandwidths, at least 2.
+    rng : None, int, SeedSequence, BitGenerator or Generator
+        Seed or generator that draws rows from large samples, as in :func:`median_bandwidth`.
+    distance : {"euclidean", "cityblock"}, default "euclidean"
+        |x - y| in the 2-norm (`Gaussian`) or the 1-norm (`Laplacian`).
+
+    Returns
+    -------
+    tuple of float
+        The bandwidths in ascending order.
+
+    Raises
+    ------
+    ValueError
+        If all rows are equal, or ``number`` is below 2.
+
+    References
+    ----------
+    .. [S23] Schrab et al., "MMD aggregated two-sample test", JMLR 24, 2023.
 
     Examples
     --------
@@ -75,16 +92,27 @@ def median_bandwidth(Z: ArrayLike, rng: Any = None, distance: Metric = "euclidea
     Z : array_like of shape (n, d) or (n,)
         At least two rows, not all equal.
     rng : None, int, SeedSequence, BitGenerator or Generator
-        Draws 1000 of more than 2000 rows; if more than a tenth of the pairs of rows are equal,
-        these are 1000 rows in which every value has its share, the same for every ``rng``.
-    distance : {"euclidean", "cityblock"}
+        Seed or generator that draws 1000 of more than 2000 rows.  If more than a tenth of the pairs
+        of rows are equal, however, these are 1000 rows in which every value is represented in
+        proportion, regardless of ``rng``.
+    distance : {"euclidean", "cityblock"}, default "euclidean"
         |x - y| in the 2-norm (`Gaussian`) or the 1-norm (`Laplacian`).
+
+    Returns
+    -------
+    float
+        The bandwidth, in the units of the data.
+
+    Raises
+    ------
+    ValueError
+        If all rows are equal, or there are fewer than two.
 
     Warns
     -----
     UserWarning
-        More than half of the distances are zero, and the others differ: the median is then over the
-        positive ones.
+        If more than half of the distances are zero but the others differ, so that the median is
+        over the positive ones.
 
     Examples
     --------
@@ -110,17 +138,30 @@ def median_bandwidth(Z: ArrayLike, rng: Any = None, distance: Metric = "euclidea
 
 
 def neighbour_bandwidth(Z: ArrayLike, rng: Any = None, distance: Metric = "euclidean") -> float:
-    """Return the median distance from the rows of Z to a near neighbor.
+    """Return the median distance to the k-th nearest neighbor.
 
-    It is the farthest of the nearest tenth of the other rows.
-
-    It follows clusters and other fine structure.  Rows that equal more than a tenth of the others
-    count with the distance to the nearest row that differs.
+    k is one tenth of the other rows, and therefore the bandwidth follows clusters and other fine
+    structure.  If a row equals more than a tenth of the others, its distance is that to the nearest
+    row that differs.
 
     Parameters
     ----------
-    Z, rng, distance
-        As for `median_bandwidth`.
+    Z : array_like of shape (n, d) or (n,)
+        At least two rows, not all equal.
+    rng : None, int, SeedSequence, BitGenerator or Generator
+        Seed or generator that draws rows from large samples, as in :func:`median_bandwidth`.
+    distance : {"euclidean", "cityblock"}, default "euclidean"
+        |x - y| in the 2-norm (`Gaussian`) or the 1-norm (`Laplacian`).
+
+    Returns
+    -------
+    float
+        The bandwidth, in the units of the data.
+
+    Raises
+    ------
+    ValueError
+        If all rows are equal, or there are fewer than two.
 
     Examples
     --------

@@ -22,12 +22,12 @@ _ROWS = 32  # rows whose diagonal is taken at a time
 
 
 class Kernel(ABC):
-    """A positive semi-definite kernel k(x, y), the base class of every kernel and of your own.
+    """A positive semi-definite kernel k(x, y), the base class of every kernel.
 
-    A subclass is immutable (a frozen dataclass, for example) and must have ``evaluate(X, Y)``.  It
-    may have ``resolve(Z, rng)``, which takes a bandwidth, for example, from the data, and a faster
-    ``diagonal(X)``.  It gets read-only rows, and its Gram matrix is checked.  ``+`` and ``*``
-    combine kernels.
+    Derive kernels of your own from this class.  A subclass is immutable (a frozen dataclass, for
+    example) and must have ``evaluate(X, Y)``.  It may have ``resolve(Z, rng)``, which computes
+    settings, such as a bandwidth, from the data, and a faster ``diagonal(X)``.  It is called with
+    read-only rows, and its Gram matrix is checked.  ``+`` and ``*`` combine kernels.
 
     Examples
     --------
@@ -57,7 +57,7 @@ class Kernel(ABC):
 
     @property
     def label(self) -> str:
-        """Name of the kernel in tables of results, which show its bandwidth in another column."""
+        """Name of the kernel in tables of results, without its bandwidth."""
         return type(self).__name__
 
     @property
@@ -121,9 +121,9 @@ class Kernel(ABC):
         return checked_gram(values, self, products=self._from_user) if same else values
 
     def resolve(self, Z: Any, rng: Any = None) -> Kernel:
-        """Return the kernel with all settings taken from the rows Z (n, d).
+        """Return the kernel with all settings computed from the rows Z (n, d).
 
-        Such a setting is the bandwidth.
+        A setting of this kind is the bandwidth.
         """
         return self
 
@@ -140,7 +140,7 @@ class Kernel(ABC):
         return None
 
     def check(self, X: Array) -> None:
-        """Raise ValueError for rows X (n, d) that the kernel cannot take."""
+        """Raise ValueError for rows X (n, d) that the kernel does not accept."""
         self.diagonal(X)
 
     def smoothed(self, variance: ArrayLike, dimension: int) -> Kernel:
@@ -155,7 +155,7 @@ class Kernel(ABC):
         return self
 
     def compared(self, points: Array) -> tuple[Any, Array] | None:
-        """Return the kernel of a distance and the rows it compares, or None.
+        """Return the kernel of a distance and the rows that it compares, or None.
 
         The values depend on this distance.
         """
@@ -237,7 +237,14 @@ class Combination(Kernel):
 
 @dataclass(frozen=True, repr=False)
 class Sum(Combination):
-    """Sum of kernels, k_1(x, y) + k_2(x, y) + ..., as ``+`` makes it of a tuple of ``terms``.
+    """Sum of kernels, k_1(x, y) + k_2(x, y) + ...
+
+    The operator ``+`` makes it.
+
+    Parameters
+    ----------
+    terms : tuple of Kernel
+        The kernels that are added.
 
     Examples
     --------
@@ -265,7 +272,14 @@ class Sum(Combination):
 
 @dataclass(frozen=True, repr=False)
 class Product(Combination):
-    """Product of kernels, k_1(x, y) * k_2(x, y) * ..., as ``*`` makes it of a tuple of ``factors``.
+    """Product of kernels, k_1(x, y) * k_2(x, y) * ...
+
+    The operator ``*`` makes it.
+
+    Parameters
+    ----------
+    factors : tuple of Kernel
+        The kernels that are multiplied.
 
     Examples
     --------
@@ -284,7 +298,16 @@ class Product(Combination):
 
 @dataclass(frozen=True, repr=False)
 class Scaled(Combination):
-    """Kernel times a positive number, factor * k(x, y), as ``*`` makes it.
+    """Kernel times a positive number, factor * k(x, y).
+
+    The operator ``*`` makes it.
+
+    Parameters
+    ----------
+    factor : float
+        The positive number by which values are multiplied.
+    kernel : Kernel
+        The kernel whose values are multiplied.
 
     Examples
     --------

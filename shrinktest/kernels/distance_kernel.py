@@ -153,7 +153,7 @@ class Gaussian(DistanceKernel):
 
     Parameters
     ----------
-    bandwidth : float, sequence of float, "median" or "neighbours"
+    bandwidth : float, sequence of float, "median" or "neighbours", default "median"
         A length, in the units of the data, or one per column; or "median" (`median_bandwidth`; the
         papers' wording differs: erratum E16) or "neighbours" (`neighbour_bandwidth`), or a multiple
         such as "0.5 * median".
@@ -176,11 +176,10 @@ class Gaussian(DistanceKernel):
     def smoothed(self, variance: ArrayLike, dimension: int) -> Kernel:
         """Return the kernel E k(x + e, y) for noise e ~ N(0, diag(variance)).
 
-        There is one variance, or one per column.
-
-        With th2 = bandwidth^2 and v = variance it is the product over columns of sqrt(th2_j /
-        (th2_j + v_j)) times the Gaussian kernel of bandwidth sqrt(th2 + v).  Noise on both
-        arguments adds up: pass the sum of the variances.
+        ``variance`` is one number, or one per column.  With th2 = bandwidth^2 and v = variance, the
+        kernel is the product over columns of sqrt(th2_j / (th2_j + v_j)) times the Gaussian kernel
+        of bandwidth sqrt(th2 + v).  Because noise on both arguments adds up, pass the sum of the
+        variances.
         """
         widths = self._widths(dimension)
         noise = numbers_or_nan(variance)
@@ -205,8 +204,8 @@ class Laplacian(DistanceKernel):
 
     Parameters
     ----------
-    bandwidth : float, sequence of float, "median" or "neighbours"
-        As for `Gaussian`, from the distances sum_j |x_j - y_j|.
+    bandwidth : float, sequence of float, "median" or "neighbours", default "median"
+        As for `Gaussian`, but computed from the distances sum_j |x_j - y_j|.
 
     Examples
     --------
@@ -226,20 +225,26 @@ class Laplacian(DistanceKernel):
 class Energy(Kernel):
     """Distance-induced kernel |x - o| + |y - o| - |x - y|.
 
-    With it, MMD is the energy distance and HSIC distance covariance.
+    If this kernel is used, MMD is the energy distance and HSIC the distance covariance.
 
     Parameters
     ----------
     origin : sequence of float, optional
-        The point o (d,); default: the mean of the pooled sample.  It changes no difference of
-        means, and :func:`closer_test` of groups of unequal sizes a little.
+        The point o (d,); default the mean of the pooled sample.  It has no influence on differences
+        in means, and little on :func:`closer_test` of groups of unequal sizes.
 
     Notes
     -----
     The biased squared MMD is the energy distance 2 E|X - Y| - E|X - X'| - E|Y - Y'|, and the biased
     HSIC with this kernel for both variables their squared distance covariance ([SSGF13]).
-    Distances are in the units of the columns (see ``scale=``).  It detects shifts and monotone
-    dependence about as well as any test does, and little else.
+    Distances are in the units of the columns (see ``scale=``).  Tests with this kernel are most
+    powerful against shifts and monotone dependence; they are consistent against every other change,
+    but their power is low in small samples.
+
+    References
+    ----------
+    .. [SSGF13] Sejdinovic et al., "Equivalence of distance-based and RKHS-based statistics in
+       hypothesis testing", Ann. Stat. 41, 2013.
 
     Examples
     --------

@@ -14,10 +14,10 @@ from shrinktest.kernels.base import Kernel, read_only
 
 
 class FeatureMap(Kernel):
-    """A kernel that is an inner product of finitely many features, k(x, y) = z(x)'z(y).
+    """A kernel that is an inner product of finitely many features, z(x)'z(y).
 
     A subclass has ``coordinates`` instead of ``evaluate``.  Tests then work with the n rows of
-    coordinates and need no Gram matrix, so that samples may be large.
+    coordinates and need no Gram matrix, and therefore samples may be large.
 
     Examples
     --------
@@ -72,7 +72,9 @@ class FeatureMap(Kernel):
 
 @dataclass(frozen=True)
 class Linear(FeatureMap):
-    """Linear kernel x'y: detects differences of means only.
+    """Linear kernel x'y, which detects only differences in means.
+
+    This kernel has no parameters.
 
     Examples
     --------
@@ -86,12 +88,12 @@ class Linear(FeatureMap):
 
 @dataclass(frozen=True)
 class Cosine(FeatureMap):
-    """Cosine of the angle between two rows, x'y / (|x| |y|): detects differences of directions.
+    """Cosine of the angle between two rows, for differences in directions.
 
-    It is the linear kernel of rows of length 1, such as embeddings, and sees the mean of these
-    only; ``transform=Normalizer()`` of scikit-learn with another kernel sees more.  Columns of
-    tables are compared as they are, unless ``scale=`` is given.  A row of zeros has no direction
-    and is an error.
+    The kernel is x'y / (|x| |y|), the linear kernel of rows of length 1, such as embeddings, and
+    therefore it detects only differences in their means; another kernel with
+    ``transform=Normalizer()`` of scikit-learn detects more.  Columns of tables are compared without
+    scaling, unless ``scale=`` is set.  A row of zeros raises an error, because it has no direction.
 
     Examples
     --------
@@ -117,14 +119,14 @@ class Cosine(FeatureMap):
 
 @dataclass(frozen=True)
 class Polynomial(Kernel):
-    """Polynomial kernel (x'y + offset)^degree: detects differences of moments up to the degree.
+    """Polynomial kernel (x'y + offset)^degree, for moments up to the degree.
 
     Parameters
     ----------
     degree : int
-        At least 1.
+        Largest order of the moments that are compared, at least 1.
     offset : float
-        At least 0; 0 leaves only the moments of exactly that degree.
+        Constant, at least 0; if it is 0, only the moments of exactly that degree are compared.
 
     Examples
     --------

@@ -241,18 +241,19 @@ class PooledKernel(SampleKernel):
 
 @dataclass(frozen=True, eq=False)
 class Rescaled(SampleKernel):
-    """A kernel of columns in units of their own, or of their ranks in the pooled sample.
+    """A kernel of columns in units of their own, or of their ranks.
 
     Parameters
     ----------
     kernel : Kernel
+        The kernel that compares the rescaled columns.
     scale : {"sd", "mad", "rank", "deviation"} or tuple
         Unit of a column: its standard deviation or median absolute deviation in the pooled sample,
         or a number; or the column is replaced by its mid-ranks over their number, or its distances
         from the median over their mean.  A tuple has one entry per column; with " in sd", as in
         "rank in sd", a typical column has standard deviation 1.
     points : ndarray, shape (N, d), optional
-        The pooled sample; a test sets it (see :meth:`resolve`).
+        The pooled sample, which is set by a test (see :meth:`resolve`).
 
     Examples
     --------
@@ -285,7 +286,7 @@ class Rescaled(SampleKernel):
 
     @property
     def label(self) -> str:
-        """For example "Gaussian of ranks"."""
+        """Name of the kernel in tables, such as "Gaussian of ranks"."""
         names = (self.scale,) if isinstance(self.scale, str) else self.scale
         values = next(
             (f"{name}s" for name in ("rank", "deviation") if {name, f"{name} in sd"} & set(names)),
@@ -315,11 +316,11 @@ class Rescaled(SampleKernel):
         return kernel.with_bandwidth(tuple(widths.tolist()) if len(widths) > 1 else widths[0])
 
     def units(self) -> Array:
-        """Return one unit of every column (d,); 1 for a column that has one value only."""
+        """Return one unit per column (d,), which is 1 for constant columns."""
         return Units(self.scale, self._pooled).units()
 
     def moved(self, X: Array) -> Array:
-        """Return the columns of X (n, d) in their units, or their ranks in the pooled sample."""
+        """Return the columns of X (n, d) in their units, or their pooled ranks."""
         return Units(self.scale, self._pooled).moved(X)
 
     def block(self, X: Array, Y: Array, threads: int = 1) -> Array:

@@ -55,13 +55,14 @@ class _Matrix(Kernel):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Precomputed(_Matrix):
-    """Kernel given by its Gram matrix; the observations are then row numbers of it.
+    """Kernel given by its Gram matrix, whose row numbers are the observations.
 
     Parameters
     ----------
     gram : array_like of shape (N, N)
-        Symmetric and positive semi-definite; only K_ij^2 <= K_ii K_jj is checked.  Of distances D,
-        give exp(-D**2 / (2 * s**2)), with s the median of D, for example, or :class:`Distances`.
+        Symmetric and positive semi-definite, although only K_ij^2 <= K_ii K_jj is checked.  For
+        distances D, pass exp(-D**2 / (2 * s**2)), where s is the median of D, for example, or use
+        :class:`Distances`.
 
     Examples
     --------
@@ -85,12 +86,12 @@ class Distances(_Matrix):
 
     The observations are row numbers.  The squared distance between two kernel means is then the
     mean squared distance between samples less half of that within each.  Distances need not be
-    Euclidean; tests of means accept those that are not, other tests raise an error.
+    Euclidean: tests of means accept all distances, but other tests raise an error if they are not.
 
     Parameters
     ----------
     distances : array_like of shape (N, N)
-        Symmetric, not negative, with zeros in the diagonal.
+        Symmetric matrix of nonnegative numbers, with zeros in the diagonal.
 
     See Also
     --------
@@ -115,10 +116,10 @@ class Distances(_Matrix):
 
     @staticmethod
     def of(metric: str, *, bandwidth: float | str | None = None, **options: Any) -> MetricKernel:
-        """Return the kernel of a distance of scipy, whose observations are rows of numbers.
+        """Return the kernel of a distance of scipy between rows of numbers.
 
-        It compares the columns of tables as they are, unless ``scale=`` is given.  Distances of
-        presence, such as "jaccard", take every number but 0 as present.
+        Columns of tables are compared without scaling, unless ``scale=`` is set.  Distances of
+        presence, such as "jaccard", interpret every number but 0 as present.
 
         Parameters
         ----------
@@ -126,15 +127,16 @@ class Distances(_Matrix):
             Name of a distance in :mod:`scipy.spatial.distance`, such as "braycurtis", "jaccard" or
             "canberra".
         bandwidth : float or "median", optional
-            By default the kernel is that of ``Distances(D)``.  With a bandwidth it is exp(-D /
-            bandwidth), for tests and estimators that need a positive definite kernel, as this is
-            for Bray-Curtis distances; "median" is the median distance.
-        **options
+            By default the kernel is that of ``Distances(D)``.  If a bandwidth is passed, it is
+            exp(-D / bandwidth), for tests and estimators that need a positive definite kernel, as
+            this is for Bray-Curtis distances; "median" is the median distance.
+        **options : Any
             Arguments of the distance, such as ``p=3`` of "minkowski".
 
         Returns
         -------
         MetricKernel
+            The kernel, whose distances are computed from the rows of a test.
 
         Examples
         --------
@@ -176,13 +178,13 @@ def _square(matrix: Any, name: str) -> Array:
 
 @dataclass(frozen=True, repr=False)
 class Custom(Kernel):
-    """Kernel given by a function (X, Y) -> Gram matrix, which must be positive semi-definite.
+    """Kernel from a function (X, Y) -> Gram matrix.
 
     Parameters
     ----------
     function : callable
-        Takes rows X (n, d) and Y (m, d), float64 and read-only, and returns the values k(X[i],
-        Y[j]), shape (n, m).
+        Called with rows X (n, d) and Y (m, d), float64 and read-only, it returns the values k(X[i],
+        Y[j]), shape (n, m).  The kernel must be positive semi-definite.
 
     Examples
     --------

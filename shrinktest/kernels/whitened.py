@@ -35,26 +35,33 @@ class Whitened(PooledKernel):
         The kernel whose features are whitened.
     lam : float, default 0.1
         Ridge, in units of the trace of the covariance operator of the features.  The smaller it is,
-        the more directions of small variance count; with a very large one the test is the test with
+        the more directions of small variance count; if it is very large, the test is the test with
         ``kernel``.
     points : ndarray, shape (N, d), optional, by name only
-        The pooled sample; a test sets it (see :meth:`resolve`).
+        The pooled sample, which is set by a test (see :meth:`resolve`).
 
     Notes
     -----
     With phi the features of the kernel about their mean over the N pooled observations, C their
     covariance operator and c = lam tr(C), this is k(x, y) = 1 + w(x, y) / D, where w(x, y) =
-    phi(x)'(C + c I)^-1 phi(y) and D is the mean of w(x, x) over the pooled sample.  The constant
-    changes no difference of means; it gives the features a mean that is not zero, for estimators
-    that shrink it.  No label goes into the kernel, so its test is exact.
+    phi(x)'(C + c I)^-1 phi(y) and D is the mean of w(x, x) over the pooled sample.  Although the
+    constant changes no difference in means, it gives the features a mean that is not zero, for
+    estimators that shrink it.  Because no label enters the kernel, its test is exact.
 
     The squared distance of two mean embeddings is, up to D, the kernel Fisher discriminant ratio of
-    [HBM07] and the spectral-regularized distance of [HSL24]; with each margin whitened by itself,
+    [HBM07] and the spectral-regularized distance of [HSL24]; if each margin is whitened separately,
     HSIC is the normalized cross-covariance of [FGSS08].
 
-    From 400 rows on (20 / lam, if that is more), tests of samples take the features at 5 / lam rows
-    of the pooled sample, at least 100 and at most 2000, evenly spaced in sorted order, unless
+    From 400 rows on (20 / lam, if that is more), tests of samples compute the features at 5 / lam
+    rows of the pooled sample, at least 100 and at most 2000, evenly spaced in sorted order, unless
     ``gram="dense"``.
+
+    References
+    ----------
+    .. [FGSS08] Fukumizu et al., "Kernel measures of conditional dependence", NeurIPS, 2008.
+    .. [HBM07] Harchaoui et al., "Testing for homogeneity with kernel Fisher discriminant analysis",
+       NeurIPS, 2007.
+    .. [HSL24] Hagrass et al., "Spectral regularized kernel two-sample tests", Ann. Stat. 52, 2024.
 
     Examples
     --------
@@ -185,23 +192,30 @@ class Whitened(PooledKernel):
 class Depth(PooledKernel):
     """Kernel of depths.
 
-    Detects whether one sample lies further from the center than the other, in any direction.
+    It detects whether one sample lies further from the center than the other, in any direction.
 
     Parameters
     ----------
     kernel : Kernel, default Gaussian()
-        The depth of a point is the mean of this kernel over the pooled sample (the h-modal depth of
+        Kernel whose mean over the pooled sample is the depth of a point (the h-modal depth of
         [CFF07]).
     points : ndarray, shape (N, d), optional, by name only
-        The pooled sample; a test sets it.
+        The pooled sample, which is set by a test.
 
     Notes
     -----
     With u(x) the depth of x less the mean depth of the pooled sample, in units of its standard
-    deviation there, the kernel is 1 + u(x) u(y): two samples are as far apart as their mean depths,
-    the comparison of [LS93] with depths in place of their ranks.  It detects changes of spread,
-    also small ones in each of many columns, and observations in the tails, and no shift between
-    samples of the same shape: combine it with other kernels.
+    deviation there, the kernel is 1 + u(x) u(y).  Therefore, two samples are as far apart as their
+    mean depths, which is the comparison of [LS93] with depths instead of their ranks.  It detects
+    changes in spread, even small ones in each of many columns, and observations in the tails, but
+    no shift between samples of equal shape; combine it with other kernels.
+
+    References
+    ----------
+    .. [CFF07] Cuevas et al., "Robust estimation and classification for functional data via
+       projection-based depth notions", Comput. Stat. 22, 2007.
+    .. [LS93] Liu and Singh, "A quality index based on data depth and multivariate rank tests", JASA
+       88, 1993.
 
     Examples
     --------
@@ -269,23 +283,23 @@ def _per_deviation(depths: Array) -> float:
 
 @dataclass(frozen=True, eq=False)
 class SecondOrder(PooledKernel):
-    """Kernel of covariances.
+    """Kernel that compares covariances.
 
-    Detects changes in how features vary together, and hardly changes of their mean.
+    It detects changes in how features vary together, but is nearly blind to changes in their mean.
 
     Parameters
     ----------
     kernel : Kernel, default Gaussian()
-        The kernel whose features are taken.
+        The kernel whose features are compared.
     points : ndarray, shape (N, d), optional, by name only
-        The pooled sample; a test sets it (see :meth:`resolve`).
+        The pooled sample, which is set by a test (see :meth:`resolve`).
 
     Notes
     -----
-    The square kc(x, y)^2 of the kernel centered at the mean of the pooled sample: the distance of
-    two mean embeddings is the Hilbert-Schmidt distance of covariance operators about that mean.  It
-    detects small differences in many directions and hardly a small shift: combine it with other
-    kernels.
+    The kernel is the square kc(x, y)^2 of the kernel centered at the mean of the pooled sample, so
+    that the distance of two mean embeddings is the Hilbert-Schmidt distance of covariance operators
+    about that mean.  It detects small differences in many directions, but rarely a small shift;
+    combine it with other kernels.
 
     Examples
     --------
