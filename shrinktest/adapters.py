@@ -28,48 +28,52 @@ def for_causal_learn(
     workers: int | None = None,
     max_memory: float | None = None,
 ) -> Any:
-    """Test for the searches PC and FCI of causal-learn.
+    """Return a test for the searches PC and FCI of causal-learn.
 
     Parameters
     ----------
     data : array_like, shape (n, p)
-        Observations in rows, at least 10: the numbers that are given to the search, too.
+        Numbers with one row per observation, at least 10: the data that are passed to the search.
     estimator : str, MeanEstimator or callable, default "kme"
-        As in :func:`shrinktest.independence_test`; no ensemble.
-    kernel, bandwidth : str, Kernel or callable, default "gaussian" and "median"
-        Kernel of every column, and its bandwidth; no lists of candidates.
+        As in :func:`shrinktest.independence_test`, but not an ensemble.
+    kernel : str, Kernel or callable, default "gaussian"
+        Kernel of every column, but not a list of candidates.
+    bandwidth : float or str, default "median"
+        Bandwidth of every column, but not a list of candidates.
     n_resamples : int, default 999
-        Permutations, or random signs, of a test.  The smallest p-value is ``1 / (n_resamples +
-        1)``, which must not exceed the level of the search.
+        Number of permutations, or random signs, per test.  The smallest p-value is ``1 /
+        (n_resamples + 1)``, which must not exceed the significance level of the search.
     rng : None, int, SeedSequence, BitGenerator or Generator, optional
-        The p-value of a test depends on this and the data, not on the tests before it.
+        Seed or generator.  The p-value of a test depends on this and the data, but not on the tests
+        before it.
     workers : int, optional
-        Threads of a test; all cores by default.
+        Number of threads per test; all cores by default.
     max_memory : float, optional
-        Bytes for kernels and regressions that are kept between tests; a quarter of the free memory
-        by default.
+        Bytes for kernels and regressions that are stored between tests; a quarter of the free
+        memory by default.
 
     Returns
     -------
     causallearn.utils.cit.CIT_Base
-        An object ``test(i, j, given)`` with the p-value for columns i and j: ``indep_test`` of
-        ``pc``, ``independence_test_method`` of ``fci``.
+        An object ``test(i, j, given)`` that returns the p-value for columns i and j: ``indep_test``
+        of ``pc``, ``independence_test_method`` of ``fci``.
 
     Raises
     ------
     ImportError
-        Without causal-learn.
+        If causal-learn is not installed.
     ValueError
-        If data are missing, or a search is given other data.
+        If values are missing, or a search has other data.
 
     See Also
     --------
-    shrinktest.independence_test : One such test, with a result that says more.
+    shrinktest.independence_test : One such test, with a full result.
 
     Notes
     -----
-    Empty sets of given columns are tests of independence.  A column that does not vary, alone or
-    given the others, is independent of everything, with p-value 1 (:doc:`/given`).
+    If there are no conditioning columns, the test is one of independence.  A column that is
+    constant, alone or conditionally on the others, is independent of everything, with p-value 1
+    (:doc:`/given`).
 
     Examples
     --------
@@ -136,14 +140,28 @@ def for_pgmpy(
     workers: int | None = None,
     max_memory: float | None = None,
 ) -> PgmpyTest:
-    """Test for the searches of pgmpy, such as ``pgmpy.causal_discovery.PC``.
+    """Return a test for the searches of pgmpy, such as ``pgmpy.causal_discovery.PC``.
 
     Parameters
     ----------
     data : pandas.DataFrame or array_like, shape (n, p)
-        Observations in rows, at least 10.  Given categories only, a test is by strata.
-    estimator, kernel, bandwidth, n_resamples, rng, workers, max_memory
-        As in :func:`for_causal_learn`.
+        Data with one row per observation, at least 10.  If all conditioning columns are categories,
+        a test is by strata.
+    estimator : str, MeanEstimator or callable, default "kme"
+        As in :func:`shrinktest.independence_test`, but not an ensemble.
+    kernel : str, Kernel or callable, default "gaussian"
+        Kernel of every column, but not a list of candidates.
+    bandwidth : float or str, default "median"
+        Bandwidth of every column, but not a list of candidates.
+    n_resamples : int, default 999
+        Number of permutations, or random signs, per test, as in :func:`for_causal_learn`.
+    rng : None, int, SeedSequence, BitGenerator or Generator, optional
+        Seed or generator, as in :func:`for_causal_learn`.
+    workers : int, optional
+        Number of threads per test; all cores by default.
+    max_memory : float, optional
+        Bytes for kernels and regressions that are stored between tests; a quarter of the free
+        memory by default.
 
     Returns
     -------
@@ -154,11 +172,13 @@ def for_pgmpy(
     Raises
     ------
     ValueError
-        If data are missing; in a search, if its level is below ``1 / (n_resamples + 1)``.
+        If values are missing or, in a search, if its significance level is below ``1 / (n_resamples
+        + 1)``.
 
     Notes
     -----
-    ``test.effect_size_`` is None: ``orient_rule`` may be "pvalue", not "effect_size".
+    ``test.effect_size_`` is None, and therefore ``orient_rule`` may be "pvalue", but not
+    "effect_size".
 
     Examples
     --------
@@ -198,12 +218,25 @@ def for_tigramite(
     workers: int | None = None,
     max_memory: float | None = None,
 ) -> Any:
-    """Test for the searches of tigramite, such as ``tigramite.pcmci.PCMCI``.
+    """Return a test for the searches of tigramite, such as ``tigramite.pcmci.PCMCI``.
 
     Parameters
     ----------
-    estimator, kernel, bandwidth, n_resamples, rng, workers, max_memory
-        As in :func:`for_causal_learn`.
+    estimator : str, MeanEstimator or callable, default "kme"
+        As in :func:`shrinktest.independence_test`, but not an ensemble.
+    kernel : str, Kernel or callable, default "gaussian"
+        Kernel of every column, but not a list of candidates.
+    bandwidth : float or str, default "median"
+        Bandwidth of every column, but not a list of candidates.
+    n_resamples : int, default 999
+        Number of permutations, or random signs, per test, as in :func:`for_causal_learn`.
+    rng : None, int, SeedSequence, BitGenerator or Generator, optional
+        Seed or generator, as in :func:`for_causal_learn`.
+    workers : int, optional
+        Number of threads per test; all cores by default.
+    max_memory : float, optional
+        Bytes for kernels and regressions that are stored between tests; a quarter of the free
+        memory by default.
 
     Returns
     -------
@@ -213,13 +246,14 @@ def for_tigramite(
     Raises
     ------
     ImportError
-        Without tigramite.
+        If tigramite is not installed.
 
     Notes
     -----
-    Rows are permuted one by one, or change signs one by one.  So the level holds only if the past
-    that is given leaves no serial correlation.  PCMCI first tests without the past, to find
-    candidates for what is given; these p-values are too small in autocorrelated series.
+    Rows are permuted, or change signs, one by one.  Therefore, the test controls the Type I error
+    rate only if the conditioning columns leave no serial correlation.  PCMCI first tests without
+    the past, to find candidates for these columns, and such p-values are too small in
+    autocorrelated series.
 
     Examples
     --------
@@ -271,14 +305,14 @@ def for_tigramite(
 
 
 class PgmpyTest:
-    """Test of conditional independence with the arguments that pgmpy calls it by.
+    """Test of conditional independence with the signature that pgmpy expects.
 
     Attributes
     ----------
     statistic_, p_value_ : float
-        Of the latest test.
+        Statistic and p-value of the latest test.
     effect_size_ : None
-        There is none.
+        Always None, because effect sizes are not available.
     """
 
     def __init__(self, search: Search, columns: dict[Hashable, SearchColumn]) -> None:

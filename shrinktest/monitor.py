@@ -56,11 +56,11 @@ class AlreadyTaken(ValueError):
 
 
 class DriftMonitor:
-    """Watch rows as they arrive against a reference; every look is allowed for.
+    """Watch rows as they arrive against a reference, at any number of looks.
 
-    The monitor alarms falsely in at most ``alpha`` of all streams, ever, however often one looks;
-    or, with ``run_length``, on average at most once in so many rows.  This holds for any
-    distribution and a finite reference, if reference and stream are independent rows of one
+    The monitor alarms falsely in at most ``alpha`` of all streams, ever, regardless of how often
+    one looks; or, with ``run_length``, on average at most once in this number of rows.  This holds
+    for any distribution and a finite reference, if reference and stream are independent rows of one
     distribution (:doc:`/monitor`).
 
     Parameters
@@ -68,22 +68,23 @@ class DriftMonitor:
     reference : data frame (pandas, polars, pyarrow), path or array_like, shape (n, d)
         At least 50 rows, such as training data or the last quarter.
     alpha : float, optional
-        Probability of ever alarming falsely; default 0.05.
+        Probability of a false alarm at any time; default 0.05.
     run_length : float, optional
-        Lower bound on the mean number of rows until a false alarm, in place of ``alpha``.
+        Lower bound on the mean number of rows until a false alarm, which replaces ``alpha``.
     column_types : dict, optional
-        How to read columns, by name (in arrays by number), if their type in the table does not
-        tell: "number", "category", "boolean", "date" or its format such as "%d/%m/%Y", "drop",
+        How to read columns, by name (in arrays by number), if their type in the table is not the
+        right one: "number", "category", "boolean", "date" or its format such as "%d/%m/%Y", "drop",
         "ordered", or a list of levels in their order.
     transform : transformer, callable or "hellinger", optional
         A scikit-learn transformer, which is fitted to half of the reference, or a function of rows
-        that treats every row by itself.
+        that treats every row separately.
     nan_policy : {"indicator", "omit", "raise"}, default "indicator"
-        Missing values rank lowest; drop rows with a missing value in any column; or raise an error.
+        Whether missing values rank lowest, rows with a missing value in any column are dropped, or
+        an error is raised.
     scores : str, callable, list of these, or dict, optional
-        What is monitored: "columns", "pairs" (products of two of up to ten numeric columns),
+        Scores to monitor: "columns", "pairs" (products of two of up to ten numeric columns),
         "novelty" (distance from the reference), "witness" (learned from the stream); default all.
-        A function of rows that was fitted elsewhere, such as the loss of a model, gives a number
+        A function of rows that was fitted elsewhere, such as the loss of a model, returns a number
         for every row.  A dict has their shares of ``alpha``, by name or function.
     rng : None, int, SeedSequence, BitGenerator or Generator
         Seed or random generator.
@@ -91,7 +92,7 @@ class DriftMonitor:
     Attributes
     ----------
     transform : transformer or callable
-        The fitted transformer, which `load` needs again.
+        The fitted transformer, which must be passed to `load` again.
 
     Raises
     ------
@@ -100,13 +101,13 @@ class DriftMonitor:
 
     See Also
     --------
-    compare : A report on what changed between two tables.
-    change_point_test : When the rows of one table changed.
+    compare : A report on changes between two tables.
+    change_point_test : Time at which the rows of one table changed.
 
     Notes
     -----
-    A score of a new row falls into a cell between the ordered scores of the reference.  Cells of
-    independent rows follow Polya's urn, so that e-values on them are fair bets.  Their products
+    A score of a new row falls into a cell between the ordered scores of the reference.  Because
+    cells of independent rows follow Polya's urn, e-values on them are fair bets, whose products
     over all starts are averaged to a martingale for each score.  Evidence is a share of ``alpha``
     times the martingale, and the alarm is at evidence 1 / ``alpha`` (Ville's inequality).
 
@@ -212,23 +213,23 @@ class DriftMonitor:
         source: str | None = None,
         again: bool = False,
     ) -> MonitorResult:
-        """Take rows, and return the state after them.
+        """Add rows, and return the state after them.
 
         Parameters
         ----------
         rows : data frame, path, array_like or dict, shape (m, d) or (d,)
             A batch with the columns of the reference, or one row: a dict, or a vector.
-        times : optional
+        times : scalar or array_like, optional
             Time of the batch, or of each row, such as a date.
         ordered : bool, default True
-            The rows are in the order in which they arrived.  With False they are shuffled: rows
-            that are sorted by a key are no stream.  Results do not depend on how ordered rows are
-            cut into batches.
+            Whether the rows are in the order in which they arrived.  If not, they are shuffled,
+            because rows that are sorted by a key are no stream.  Results do not depend on how
+            ordered rows are divided into batches.
         source : str, optional
-            Name of the batch; the same rows are refused under the same name a second time.  The
-            default for a path is the name of its file.
+            Name of the batch; identical rows are refused under one name a second time.  The default
+            for a path is the name of its file.
         again : bool, default False
-            Take them a second time.
+            Whether to accept them a second time.
 
         Returns
         -------
@@ -409,13 +410,17 @@ class DriftMonitor:
     # --- state ------------------------------------------------------------------------------------
 
     def reset(self, reference: Any) -> None:
-        """Begin anew with another reference, as after an alarm; rows count from 0 again."""
+        """Begin anew with another reference, as after an alarm.
+
+        Rows are counted from 0 again.
+        """
         self._begin(reference)
 
     def save(self, path: str | Path) -> None:
-        """Write the state to a file (.npz), which `load` continues with the same bits.
+        """Write the state to a file (.npz), from which `load` continues exactly.
 
-        Functions are not in the file: `load` needs ``transform`` and functions in ``scores`` again.
+        Because functions are not in the file, `load` needs ``transform`` and functions in
+        ``scores`` again.
         """
         notes = [(str(text), text.code) for text in (*self._reference_note(), *self._notes)]
         kept = {
@@ -444,11 +449,11 @@ class DriftMonitor:
         Parameters
         ----------
         path : path
-            The file.
+            The file that was written.
         transform : transformer or callable, optional
             The attribute ``transform`` of the monitor that was saved, if it had one.
         scores : str, callable, list of these, or dict, optional
-            As of the monitor that was saved, if functions were among them.
+            The argument ``scores`` of the monitor that was saved, if functions were among them.
         """
         kept = state.read(as_path(path, "path"), CLASSES)
         monitor = cls.__new__(cls)

@@ -29,7 +29,8 @@ def assert_same_distribution(
 ) -> EquivalenceResult:
     """Raise an AssertionError if two samples differ by more than a margin.
 
-    For checks of data in a test suite, such as pytest in continuous integration (:doc:`/testing`).
+    Use it to check data in a test suite, such as pytest in continuous integration
+    (:doc:`/testing`).
 
     Parameters
     ----------
@@ -39,21 +40,22 @@ def assert_same_distribution(
         Largest difference that does not matter, as in :func:`equivalence_test`: a number on the
         scale of ``measure``, or a change such as "shift 0.2".
     measure : {"auc", "distance"}
-        Scale of the difference.  "auc": how often a function fitted to other rows ranks a row of
-        one sample above one of the other, from .5 to 1. "distance": relative squared distance of
-        the kernel means, from 0 to 1.
+        Scale of the difference.  "auc" is the probability that a function fitted to other rows
+        ranks a row of one sample above one of the other, from 0.5 to 1, whereas "distance" is the
+        relative squared distance of the kernel means, from 0 to 1.
     require : {"no difference", "equivalence"}, default "no difference"
-        What must hold.  "no difference": that no difference beyond the margin is shown, so that
-        few rows pass.  "equivalence": that a difference below the margin is shown, so that few rows
-        fail.
+        Condition that must hold.  "no difference" means that no difference beyond the margin is
+        shown, so that few rows pass, whereas "equivalence" means that a difference below the margin
+        is shown, so that few rows fail.
     alpha : float, default 0.05
-        Level of the one-sided test.  It bounds the chance of an error if the difference is exactly
-        the margin: of a false alarm with "no difference", of a miss with "equivalence".
+        Significance level of the one-sided test.  If the difference is exactly the margin, it
+        bounds the probability of a false alarm ("no difference") or of a miss ("equivalence").
     names : tuple of str, default ("reference", "current")
         Names of the samples in the message.
     rng : None, int, SeedSequence, BitGenerator or Generator, default 0
-        Assigns rows to folds.  With a number, the same data always give the same answer.
-    **options
+        Seed or generator that assigns rows to folds.  If it is a number, identical data always give
+        identical answers.
+    **options : Any
         Further arguments of :func:`equivalence_test`, such as ``bandwidth`` or ``groups``.
 
     Returns
@@ -64,12 +66,14 @@ def assert_same_distribution(
     Raises
     ------
     AssertionError
-        If the check fails, with the summary of the result.  Also if there are too few rows, or too
-        few different ones, for any limit.
+        If the check fails, with the summary of the result, or if there are too few rows, or too few
+        different ones, for any limit.
+    ValueError, TypeError
+        If an argument cannot be used; the message names the argument.
 
     See Also
     --------
-    equivalence_test : The test behind it.
+    equivalence_test : The test on which the check is based.
 
     Examples
     --------

@@ -31,41 +31,42 @@ _NAMED = {
 class KernelMeanMatching(DensityMixin, OnPoints):
     """A mixture of isotropic Gaussians, fitted to any estimate of the kernel mean.
 
-    Minimises |mu - mu_Q|^2 over Q = sum_j pi_j N(m_j, s_j I), in closed form with analytic
-    gradients, from the clusters of k-means or a start that is given.
+    The fit minimizes |mu - mu_Q|^2 over Q = sum_j pi_j N(m_j, s_j I), in closed form with analytic
+    gradients, starting from the clusters of k-means or from a specified mixture.
 
     Parameters
     ----------
     n_components : int, default 1
         Number of Gaussians, at most the number of distinct rows.
     estimator : str, MeanEstimator or callable, default "kme"
-        Estimator of the kernel mean mu: every one, the marginalised included.
+        Estimator of the kernel mean mu, which may be any, including the marginalized ones.
     kernel : {"gaussian", "linear", "poly2", "poly3"} or Kernel, default "gaussian"
-        A bandwidth of ``"median"`` is resolved on the rows that ``fit`` sees; per-coordinate
-        bandwidths work.
+        Kernel of the rows.  A bandwidth of ``"median"`` is resolved on the rows that are passed to
+        ``fit``, and bandwidths per coordinate are accepted.
     init : "k-means" or (weights, means, variances), default "k-means"
-        Where the optimiser begins: a mixture with positive weights (k,), means (k, d) and positive
+        Start of the optimizer: a mixture with positive weights (k,), means (k, d) and positive
         variances (k,), such as ``start_`` of another fit.
     n_init : int, default 10
-        Starts of k-means, of which the best is taken.
+        Number of starts of k-means, of which the best is used.
     max_iter : int, default 5000
-        Iterations of the optimiser (L-BFGS-B).
+        Largest number of iterations of the optimizer (L-BFGS-B).
     tol : float, default 1e-9
-        It stops when an iteration improves the objective by less than this part of the start's.
-        The likelihood of the result depends on it: the objective is flat where the likelihood is
-        not.
+        The optimizer stops when an iteration improves the objective by less than this fraction of
+        its value at the start.  The likelihood of the result depends on it, because the objective
+        is flat where the likelihood is not.
     min_variance : float, default 1e-3
-        No variance falls below this part of the mean variance of the columns.  Where the best match
-        of an empirical mean is a set of points, this keeps the likelihood of other data finite.
+        Smallest variance of a component, as a fraction of the mean variance of the columns.  If the
+        best match of an empirical mean is a set of points, this makes the likelihood of other data
+        finite.
     random_state : None, int, RandomState or Generator
-        For k-means.
+        Seed or generator for k-means.
 
     Attributes
     ----------
     weights_, means_, variances_ : ndarray, shapes (k,), (k, d), (k,)
-        The mixture.
+        The fitted mixture.
     start_ : (weights, means, variances)
-        Where the optimiser began.
+        The mixture at which the optimizer started.
     objective_ : float
         Squared RKHS distance of the mixture from the estimate.
     embedding_ : MeanEmbedding
@@ -73,33 +74,38 @@ class KernelMeanMatching(DensityMixin, OnPoints):
     kernel_ : Kernel
         The kernel with its bandwidth resolved.
     variances_identified_ : bool
-        False for the linear kernel.
+        False for the linear kernel, and True for all others.
     n_iter_ : int
-        Iterations of the optimiser.
+        Number of iterations of the optimizer.
     converged_ : bool
-        Whether it stopped by itself.
+        Whether the optimizer stopped before ``max_iter``.
 
     Raises
     ------
     ValueError
-        From ``fit``: more components than distinct rows, a kernel without a closed form, a start
-        that is no mixture of ``n_components`` Gaussians.
+        From ``fit``, if there are more components than distinct rows, the kernel has no closed
+        form, or the start is not a mixture of ``n_components`` Gaussians.
 
     Warns
     -----
     sklearn.exceptions.ConvergenceWarning
-        When ``max_iter`` was reached.
+        If ``max_iter`` was reached.
 
     Notes
     -----
-    As in the experiments of [M14] and [S14].  Weights stay on the simplex, as a softmax: the
-    papers' constraint leaves out that they are at least 0 (erratum E17).
+    The method follows the experiments of [M14] and [S14].  Weights remain on the simplex by a
+    softmax, because the papers' constraint does not include that they are at least 0 (erratum E17).
 
-    A kernel compares distributions by the functions in its RKHS. The linear kernel compares means
-    only: its objective does not depend on the variances at all, which keep the values of the
-    k-means start, and identifies nothing but the mean of the mixture.  Polynomial kernels compare
-    moments up to their degree.  What is not identified stays near the start.  The Gaussian kernel
-    tells all distributions apart.
+    A kernel compares distributions by the functions in its RKHS.  The linear kernel compares only
+    means: its objective does not depend on the variances at all, which therefore remain at the
+    values of the k-means start, and identifies nothing but the mean of the mixture.  Polynomial
+    kernels compare moments up to their degree.  Parameters that are not identified remain near the
+    start, whereas the Gaussian kernel identifies every distribution.
+
+    References
+    ----------
+    .. [M14] Muandet et al., "Kernel mean estimation and Stein effect", ICML, 2014.
+    .. [S14] Muandet et al., "Kernel mean estimation via spectral filtering", NeurIPS, 2014.
 
     Examples
     --------
@@ -214,7 +220,7 @@ class KernelMeanMatching(DensityMixin, OnPoints):
         return Mixture(weights / weights.sum(), means, np.maximum(variances, floor))
 
     def score_samples(self, X: Any) -> Array:
-        """Logarithms of the density at the rows of ``X`` (m, d), shape (m,)."""
+        """Return the log density at the rows of ``X`` (m, d), shape (m,)."""
         from scipy.spatial.distance import cdist
         from scipy.special import logsumexp
 
@@ -227,27 +233,35 @@ class KernelMeanMatching(DensityMixin, OnPoints):
         return np.asarray(logsumexp(heights - 0.5 * squares / self.variances_, axis=1))
 
     def pdf(self, X: Any) -> Array:
-        """The density at the rows of ``X`` (m, d), shape (m,)."""
+        """Return the density at the rows of ``X`` (m, d), shape (m,)."""
         with np.errstate(under="ignore"):
             return np.exp(self.score_samples(X))
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Mean log-likelihood of the rows of ``X`` (m, d), larger for a better fit.
+        """Return the mean log-likelihood of the rows of ``X`` (m, d).
 
-        ``y`` is not used.
+        It is larger for a better fit, and ``y`` is not used.
         """
         return float(np.mean(self.score_samples(X)))
 
     def sample(
         self, n_samples: int = 1, random_state: Any = None
     ) -> tuple[Array, NDArray[np.intp]]:
-        """Draw from the mixture.
+        """Draw observations from the mixture.
+
+        Parameters
+        ----------
+        n_samples : int, default 1
+            Number of observations to draw.
+        random_state : None, int, RandomState or Generator
+            Seed or generator of the random numbers.
 
         Returns
         -------
         X : ndarray, shape (n_samples, d)
+            The observations, one per row.
         component : ndarray of int, shape (n_samples,)
-            The Gaussian that each row came from.
+            Number of the Gaussian that each row was drawn from.
         """
         check_is_fitted(self)
         n = count(n_samples, "n_samples", minimum=1)

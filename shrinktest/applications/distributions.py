@@ -25,25 +25,26 @@ LEVEL2 = ("linear", "gaussian")
 class DistributionKernel(TransformerMixin, BaseEstimator):
     """Kernel matrix between samples, for classifiers and detectors of whole samples.
 
-    Each sample becomes an estimate of its kernel mean; two samples are compared by the inner
-    product of these, <mu_i, mu_j>, or by exp(-|mu_i - mu_j|^2 / (2 bandwidth^2)).  The result goes
-    to scikit-learn's ``SVC`` (a support measure machine) or ``OneClassSVM`` (its one-class form)
-    with ``kernel="precomputed"``.
+    Each sample is replaced by an estimate of its kernel mean, and two samples are compared by the
+    inner product of these, <mu_i, mu_j>, or by exp(-|mu_i - mu_j|^2 / (2 bandwidth^2)).  Pass the
+    result to scikit-learn's ``SVC`` (a support measure machine) or ``OneClassSVM`` (its one-class
+    form) with ``kernel="precomputed"``.
 
     Parameters
     ----------
     estimator : str, MeanEstimator or callable, default "kme"
-        Estimator of the kernel means; tuned on every sample by itself.
+        Estimator of the kernel means, which is tuned on every sample separately.
     kernel : str, Kernel or callable, default "gaussian"
         Kernel of the points.  A bandwidth of ``"median"`` is resolved on the points of all training
         samples.
-    level2 : {"gaussian", "linear"}
+    level2 : {"gaussian", "linear"}, default "gaussian"
         Kernel of the embeddings.
-    level2_bandwidth : float or "median"
-        Bandwidth of ``level2="gaussian"``; "median": its square is the median squared distance
-        between the embeddings of two training samples.
+    level2_bandwidth : float or "median", default "median"
+        Bandwidth of ``level2="gaussian"``.  If it is "median", its square is the median squared
+        distance between the embeddings of two training samples.
     random_state : None, int, RandomState or Generator
-        Draws the points for the median heuristic when there are more than 2000.
+        Seed or generator that draws the points for the median heuristic if there are more than
+        2000.
 
     Attributes
     ----------
@@ -59,15 +60,20 @@ class DistributionKernel(TransformerMixin, BaseEstimator):
     Raises
     ------
     TypeError, ValueError
-        From ``fit`` and ``transform``: something else than a list of samples, no samples, an empty
-        sample, samples with different columns, embeddings that all are equal where a bandwidth is
-        to be found.
+        From ``fit`` and ``transform``, if the argument is not a list of samples, a sample is empty,
+        samples have different columns, or a bandwidth is to be computed from embeddings that are
+        all equal.
 
     Notes
     -----
-    [M14] section 4.2. The Gaussian kernel printed there has a plus sign in its exponent, which
-    gives no kernel (erratum E15).  The matrices are positive semi-definite for every estimator, the
-    marginalised ones too: all embeddings are elements of one RKHS, whatever noise each was given.
+    The method is from [M14] section 4.2, but the Gaussian kernel printed there has a plus sign in
+    its exponent, with which it is no kernel (erratum E15).  The matrices are positive semi-definite
+    for every estimator, including the marginalized ones, because all embeddings are elements of one
+    RKHS regardless of their noise.
+
+    References
+    ----------
+    .. [M14] Muandet et al., "Kernel mean estimation and Stein effect", ICML, 2014.
 
     Examples
     --------
@@ -104,7 +110,7 @@ class DistributionKernel(TransformerMixin, BaseEstimator):
         return self
 
     def fit_transform(self, samples: Any, y: Any = None) -> Array:
-        """The kernel matrix of the training samples, shape (N, N), exactly symmetric."""
+        """Return the kernel matrix of the training samples, (N, N) and exactly symmetric."""
         return self._kernel(self._fit(samples), self.embeddings_, self._norms)
 
     def _fit(self, samples: Any) -> Array:
@@ -132,7 +138,7 @@ class DistributionKernel(TransformerMixin, BaseEstimator):
         return inner
 
     def transform(self, samples: Any) -> Array:
-        """Kernel matrix (M, N) of ``samples`` against the training samples.
+        """Return the kernel matrix (M, N) of ``samples`` against the training samples.
 
         ``samples`` is a list of arrays (m_i, d).
         """
@@ -176,23 +182,25 @@ class DistributionKernel(TransformerMixin, BaseEstimator):
 def inner_products(
     embeddings: Sequence[MeanEmbedding], others: Sequence[MeanEmbedding] | None = None
 ) -> Array:
-    """RKHS inner products of embeddings with others of the same kernel.
+    """Return RKHS inner products of embeddings with others of the same kernel.
 
     Parameters
     ----------
     embeddings : sequence of MeanEmbedding
+        Embeddings of the rows of the result.
     others : sequence of MeanEmbedding, optional
-        Default: ``embeddings`` themselves; the matrix is then exactly symmetric.
+        Embeddings of its columns; by default ``embeddings`` themselves, so that the matrix is
+        exactly symmetric.
 
     Returns
     -------
     ndarray, shape (N, M)
-        G_ij = b_i' K b_j; in closed form where one or both are smoothed (marginalised estimators).
+        G_ij = b_i' K b_j, in closed form if one or both are smoothed (marginalized estimators).
 
     Raises
     ------
     ValueError
-        If two embeddings do not live in the same RKHS, and if there is none.
+        If two embeddings do not belong to the same RKHS, or if there is none.
 
     Examples
     --------

@@ -24,63 +24,69 @@ _ROUNDING = 1e-10
 
 
 class ShrinkageKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnPoints):
-    """Kernel principal component analysis with possibly shrunken mean and covariance operator.
+    """Kernel PCA with possibly shrunken mean and covariance operator.
 
     The components are the eigenfunctions of sum_i w_i (phi_i - m) (x) (phi_i - m), where m is the
-    kernel mean by the estimator ``centering`` and w are the weights that the estimator
-    ``covariance`` gives to the n features (phi_i - m) (x) (phi_i - m).  With the standard mean for
-    both, w_i = 1/n, it is kernel PCA.
+    kernel mean by the estimator ``centering`` and w are the weights of the n features (phi_i - m)
+    (x) (phi_i - m) by the estimator ``covariance``.  If both are the standard mean, so that w_i =
+    1/n, it is kernel PCA.
 
     Parameters
     ----------
     n_components : int, optional
-        Number of components kept; by default all with a positive eigenvalue.
+        Number of components; by default all with a positive eigenvalue.
     kernel : str, Kernel or callable, default "gaussian"
-        A bandwidth of ``"median"`` is resolved on the rows that ``fit`` sees.
+        Kernel of the rows.  A bandwidth of ``"median"`` is resolved on the rows that are passed to
+        ``fit``.
     centering : str, MeanEstimator or callable, default "kme"
-        Estimator of the mean m: every one, the marginalised and those with a target included
-        ("shrinkage centering", [M14]).
+        Estimator of the mean m, which may be any, including marginalized ones and those with a
+        target ("shrinkage centering", [M14]).
     covariance : str, MeanEstimator or callable, default "kme"
-        Estimator of the covariance operator (COSE): one that gives weights to a Gram matrix, here
-        the entrywise square of the centred one.
+        Estimator of the covariance operator (COSE), which must compute weights from a Gram matrix,
+        here the entrywise square of the centered one.
 
     Attributes
     ----------
     eigenvalues_ : ndarray, shape (c,)
         Positive eigenvalues of the operator, in descending order; for the standard estimators the
-        eigenvalues of :class:`sklearn.decomposition.KernelPCA`, which are of the centred Gram
+        eigenvalues of :class:`sklearn.decomposition.KernelPCA`, which are of the centered Gram
         matrix, over n.
     coefficients_ : ndarray, shape (n, c)
         A of the orthonormal eigenfunctions f_k = sum_i A_ik (phi_i - m).
     covariance_weights_ : ndarray, shape (n,)
-        The weights w.
+        The weights w of the features.
     mean_ : MeanEmbedding
-        The mean m.
+        The mean m by which features are centered.
     kernel_ : Kernel
         The kernel with its bandwidth resolved.
     points_ : ndarray, shape (n, d)
-        The rows fitted on.
+        The rows to which the model was fitted.
     n_features_in_ : int
         Number of columns; ``feature_names_in_`` holds their names if a DataFrame was fitted.
 
     Raises
     ------
     ValueError
-        From ``fit``: more components than positive eigenvalues, observations that all are equal, a
-        ``covariance`` estimator that changes the features (marginalised, with a target).
+        From ``fit``, if there are more components than positive eigenvalues, all observations are
+        equal, or the ``covariance`` estimator changes the features (marginalized, with a target).
 
     Notes
     -----
-    ``covariance="skmse"`` (S-COSE) changes nothing: it multiplies the operator by one number, which
-    leaves its eigenfunctions, and so every projection and every reconstruction error, as they were;
-    only ``eigenvalues_`` are smaller.  The advantage that [M14] Fig. 3 reports is impossible
-    (erratum E14).  ``covariance="fkmse"`` (F-COSE) and the other spectral filters weight the points
-    unequally and do change the components.  Simple shrinkage of the mean, ``centering="skmse"``,
-    adds alpha^2 mu (x) mu to the operator, which can promote the direction of the mean.
+    ``covariance="skmse"`` (S-COSE) does not change the components, because it multiplies the
+    operator by one number.  Its eigenfunctions, and therefore every projection and every
+    reconstruction error, are as before; only ``eigenvalues_`` are smaller.  The advantage that
+    [M14] Fig. 3 reports is impossible (erratum E14).  ``covariance="fkmse"`` (F-COSE) and the other
+    spectral filters, however, weight the points unequally and do change the components.  Simple
+    shrinkage of the mean, ``centering="skmse"``, adds alpha^2 mu (x) mu to the operator, which can
+    promote the direction of the mean.
 
-    Whatever the signs of w, the eigenproblem is solved in the span of the centred features, where
-    it is symmetric ([M14]).  Signs are such that the training score of largest size is positive, as
-    in scikit-learn.
+    Regardless of the signs of w, the eigenproblem is solved in the span of the centered features,
+    where it is symmetric ([M14]).  Signs are such that the training score of largest size is
+    positive, as in scikit-learn.
+
+    References
+    ----------
+    .. [M14] Muandet et al., "Kernel mean estimation and Stein effect", ICML, 2014.
 
     Examples
     --------
@@ -157,24 +163,34 @@ class ShrinkageKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnPo
         )
 
     def transform(self, X: Any) -> Array:
-        """Scores <f_k, phi(x) - m> of the rows of ``X`` (m, d), shape (m, c)."""
+        """Return the scores <f_k, phi(x) - m> of the rows of ``X`` (m, d), shape (m, c)."""
         rows = self._read(X)
         return self._centred(rows, self.mean_.embedding(rows)) @ self.coefficients_
 
     def reconstruction_error(
         self, X: Any, kind: str = "centred", n_components: int | None = None
     ) -> Array:
-        """Squared RKHS distance (m,) of every row of ``X`` (m, d) from its projection.
+        """Return the squared RKHS distance (m,) of every row of ``X`` from its projection.
 
         Parameters
         ----------
         X : array_like, shape (m, d)
-        kind : {"centred", "uncentred"}
-            "centred": |(I - P)(phi(x) - m)|^2, the distance from the affine space through m that
-            the components span; "uncentred": |(I - P) phi(x)|^2, as [M14] prints it, from their
-            linear span.  The two differ.
+            Rows with the columns that were fitted.
+        kind : {"centred", "uncentred"}, default "centred"
+            "centred" is |(I - P)(phi(x) - m)|^2, the distance from the affine space through m that
+            the components span, whereas "uncentred" is |(I - P) phi(x)|^2, as [M14] prints it, from
+            their linear span.  The two differ.
         n_components : int, optional
-            Use only the first ones; by default all that were kept.
+            Number of components to use; by default all that were fitted.
+
+        Returns
+        -------
+        ndarray, shape (m,)
+            The squared distances, one per row.
+
+        References
+        ----------
+        .. [M14] Muandet et al., "Kernel mean estimation and Stein effect", ICML, 2014.
 
         Examples
         --------

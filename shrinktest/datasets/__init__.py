@@ -19,12 +19,14 @@ RESIDUAL_SD = 0.0067629245447
 class Eckerle(NamedTuple):
     """Wavelengths in nanometers (n,) and their transmittances (n,).
 
-    Unpacks to the two.
+    ``wavelength, transmittance = data`` unpacks it.
 
     Parameters
     ----------
     wavelength : array of shape (n,)
+        Wavelengths of the light, in nanometers.
     transmittance : array of shape (n,)
+        Proportions of the light that passed the filter.
 
     Examples
     --------
@@ -38,12 +40,19 @@ class Eckerle(NamedTuple):
 
 
 def load_eckerle4() -> Eckerle:
-    """The 35 observations of NIST's Eckerle4: transmittance of a filter against wavelength.
+    """Return the 35 observations of NIST's Eckerle4.
+
+    They are the transmittance of a filter at different wavelengths.
 
     Returns
     -------
     Eckerle
         ``wavelength`` (35,), 400 to 500 nm, and ``transmittance`` (35,).
+
+    Raises
+    ------
+    OSError
+        If the file of the data cannot be read.
 
     See Also
     --------
@@ -52,9 +61,9 @@ def load_eckerle4() -> Eckerle:
 
     Notes
     -----
-    K. Eckerle, circular interference transmittance study, National Institute of Standards and
-    Technology, 1979; a data set of the Statistical Reference Datasets for nonlinear regression, in
-    the public domain.
+    The data are from K. Eckerle, circular interference transmittance study, National Institute of
+    Standards and Technology, 1979; they are one of the Statistical Reference Datasets for nonlinear
+    regression, in the public domain.
 
     Examples
     --------
@@ -70,17 +79,24 @@ def load_eckerle4() -> Eckerle:
 
 
 def eckerle_curve(wavelength: Any) -> Array:
-    """NIST's certified model, (b1/b2) exp(-((x - b3)/b2)^2 / 2), at wavelengths of any shape.
+    """Return NIST's certified model of Eckerle4 at any wavelengths.
+
+    The model is (b1/b2) exp(-((x - b3)/b2)^2 / 2).
 
     Parameters
     ----------
     wavelength : array_like
-        In nanometres.
+        Wavelengths in nanometers, an array of any shape.
 
     Returns
     -------
     array of the same shape
-        Transmittances.
+        Transmittances at these wavelengths.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If ``wavelength`` does not consist of numbers.
 
     See Also
     --------
@@ -102,8 +118,9 @@ def simulate_eckerle(n: int, noise: float = RESIDUAL_SD, rng: Any = None) -> Eck
     """Draw independent observations from NIST's certified model of Eckerle4.
 
     Wavelengths are uniform on [400, 500] nm, so that the pairs are independent and identically
-    distributed; the 35 measured ones are a fixed design, denser around the peak.  Transmittances
-    are the certified curve plus Gaussian noise (and, unlike real ones, may be negative).
+    distributed, whereas the 35 measured ones are a fixed design, denser around the peak.
+    Transmittances are the certified curve plus Gaussian noise (and, unlike real ones, may be
+    negative).
 
     Parameters
     ----------
@@ -123,13 +140,12 @@ def simulate_eckerle(n: int, noise: float = RESIDUAL_SD, rng: Any = None) -> Eck
     Raises
     ------
     TypeError, ValueError
-        For an ``n`` that is not a positive integer, or a ``noise`` that is not a finite number at
-        least 0.
+        If ``n`` is not a positive integer, or ``noise`` is not a finite number of at least 0.
 
     See Also
     --------
     load_eckerle4 : The measured data.
-    shrinktest.power.designs.EckerleSimulation : The same as a design of power studies.
+    shrinktest.power.designs.EckerleSimulation : This simulation as a design of power studies.
 
     Examples
     --------

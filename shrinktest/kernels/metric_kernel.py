@@ -31,9 +31,9 @@ _EUCLIDEAN = ("euclidean", "jensenshannon")  # distances in a Hilbert space, wha
 class MetricKernel(Kernel):
     """Kernel of a distance of scipy, which :meth:`Distances.of` makes.
 
-    Distances of presence, such as "jaccard", take every number but 0 as present.  Without a
-    bandwidth it is -D^2 / 2 about the mean of the pooled sample, as
-    :class:`~shrinktest.Distances`; with one, exp(-D / bandwidth).
+    Distances of presence, such as "jaccard", interpret every number but 0 as present.  Without a
+    bandwidth the kernel is -D^2 / 2 about the mean of the pooled sample, as
+    :class:`~shrinktest.Distances`, but with a bandwidth it is exp(-D / bandwidth).
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class MetricKernel(Kernel):
     options : dict, optional
         Keyword arguments of the distance, such as ``p``.
     points : ndarray, shape (N, d), optional
-        The pooled sample; a test sets it (see :meth:`resolve`).
+        The pooled sample, which is set by a test (see :meth:`resolve`).
 
     Examples
     --------
@@ -75,7 +75,7 @@ class MetricKernel(Kernel):
 
     @property
     def is_definite(self) -> bool:  # type: ignore[override]
-        """True with a bandwidth, or for distances that are Euclidean whatever the rows."""
+        """True with a bandwidth, or for distances that are Euclidean for all rows."""
         return self.bandwidth is not None or self.metric in _EUCLIDEAN
 
     def resolve(self, Z: ArrayLike, rng: Any = None) -> Kernel:
@@ -164,7 +164,7 @@ class MetricKernel(Kernel):
 
     @property
     def label(self) -> str:
-        """For example "Distances of braycurtis"."""
+        """Name of the kernel in tables, such as "Distances of braycurtis"."""
         return f"Distances of {self.metric}"
 
     def __repr__(self) -> str:

@@ -27,14 +27,12 @@ _LARGEST = 700.0  # logarithm of the number of permutations up to which they are
 
 
 class Permutations(ABC):
-    """Permutations of N observations that leave the distribution of the data unchanged.
-
-    It is unchanged under the null hypothesis.
+    """Permutations of N observations under which the null distribution is unchanged.
 
     A scheme of your own is a frozen dataclass with ``size``, ``distinct``, ``draw`` and ``all``;
-    every test takes it as ``permutations=``.  The level is exact if the data have the same
-    distribution after each permutation, and the permutations form a group or are those over which
-    the experiment was randomized.
+    every test accepts it as ``permutations=``.  The test is exact if the data have the same
+    distribution after each permutation under the null hypothesis, and the permutations form a group
+    or are those over which the experiment was randomized.
 
     Examples
     --------
@@ -67,26 +65,26 @@ class Permutations(ABC):
     @property
     @abstractmethod
     def size(self) -> int:
-        """Number of observations N that a permutation moves."""
+        """Number of observations N that are permuted."""
 
     @property
     @abstractmethod
     def distinct(self) -> float:
-        """Number of permutations that can give different statistics, the identity included.
+        """Number of permutations with different statistics, including the identity.
 
-        May be ``math.inf``.
+        It may be ``math.inf``.
         """
 
     @abstractmethod
     def draw(self, rng: np.random.Generator, rows: int) -> np.ndarray:
-        """Draw random permutations (rows, N): labels 0, 1, ...
+        """Draw random permutations, shape (rows, N).
 
-        Of samples, places of rows, or signs.
+        They are labels 0, 1, ... of samples, positions of rows, or signs.
         """
 
     @abstractmethod
     def all(self) -> Iterator[np.ndarray]:
-        """Enumerate all permutations, the data as they are first."""
+        """Enumerate all permutations, beginning with the identity."""
 
     def _identity(self) -> np.ndarray:
         return np.asarray(next(iter(self.all())))

@@ -342,24 +342,23 @@ class LabelsByChance(_Modelled):
 
 @dataclass(frozen=True, eq=False)
 class Copies(_Modelled):
-    """Model-drawn copies of the data or a part of them.
+    """Copies of the data, or of a part of them, that are drawn from a model.
 
-    They give a null distribution by simulation.
-
-    The statistic of :func:`permutation_test` gets seeds in place of permutations, and turns them
-    into data by ``copy``. Its p-value is exact if the model draws from the distribution of the data
-    under the null hypothesis; not if its parameters were estimated from the same data.
+    The null distribution is then by simulation: the statistic of :func:`permutation_test` is called
+    with seeds instead of permutations, and turns them into data by ``copy``.  Its p-value is exact
+    if the model draws from the distribution of the data under the null hypothesis, but not if its
+    parameters were estimated from these data.
 
     Parameters
     ----------
     observed : array_like, shape (n,) or (n, ...)
         The data, or the part of them that is drawn anew.
     model : callable
-        From a ``numpy.random.Generator`` to a copy, with the shape of ``observed``.
+        Function from a ``numpy.random.Generator`` to a copy, with the shape of ``observed``.
 
     See Also
     --------
-    permutation_test : Takes it as ``permutations``.
+    permutation_test : The test that accepts it as ``permutations``.
     Permutations : Base class of all schemes.
 
     Examples
@@ -395,7 +394,7 @@ class Copies(_Modelled):
         return len(self.observed)
 
     def copy(self, seed: Any) -> np.ndarray:
-        """Return the copy of a seed, shape (1,); the data for 0."""
+        """Return the copy of a seed, shape (1,), or the data if it is 0."""
         number = int(np.asarray(seed).item())
         if not number:
             return self.observed

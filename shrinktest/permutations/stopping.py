@@ -42,23 +42,27 @@ class Stopping(ABC):
 class BesagClifford(Stopping):
     """Stop drawing at the h-th exceedance.
 
-    There are few draws if the p-value is large, all of them if it is small.
+    If the p-value is large, few permutations are drawn; if it is small, all of them are.
 
     Parameters
     ----------
     h : int, default 20
-        Exceedances to wait for.  The standard error of a large p-value is about p / sqrt(h), 22 %
-        for 20.
+        Number of exceedances at which drawing stops.  The standard error of a large p-value is
+        about p / sqrt(h), which is 22% for 20.
 
     Notes
     -----
-    The p-value is h / l if the h-th exceedance is draw l, and (g + 1) / (B + 1) if there were only
+    The p-value is h / l if the h-th exceedance is draw l, but (g + 1) / (B + 1) if there were only
     g < h among all B draws.  It is exact [BC91]: without ties P(p <= x) = x under the null
-    hypothesis at every x that it can take.
+    hypothesis at every x that is a possible p-value.
 
-    At levels up to h / (B + 1), .02 with B = 999, the decision is that of all B draws; at others
-    that of the first h / alpha - 1. Under the null hypothesis the test takes about h (1 + log(B /
+    At levels up to h / (B + 1), 0.02 with B = 999, the decision is that of all B draws; at others
+    that of the first h / alpha - 1.  Under the null hypothesis the test needs about h (1 + log(B /
     h)) draws on average, 98 of 999.
+
+    References
+    ----------
+    .. [BC91] Besag and Clifford, "Sequential Monte Carlo p-values", Biometrika 78, 1991.
 
     Examples
     --------
@@ -93,7 +97,8 @@ class BesagClifford(Stopping):
 class Curtailed(Stopping):
     """Stop drawing once the decision is certain (curtailed sampling).
 
-    That is usually after about a fifth of all draws.
+    Under the null hypothesis that is usually after about a fifth of all draws (200 of 999), but
+    later if there is an effect.
 
     Parameters
     ----------
@@ -103,12 +108,12 @@ class Curtailed(Stopping):
     Notes
     -----
     After l of B draws with b exceedances the p-value of all B lies between (1 + b) / (1 + B) and
-    (1 + b + B - l) / (1 + B); drawing stops once none of the levels lies between these two.
+    (1 + b + B - l) / (1 + B), and drawing stops once none of the levels lies between these two.
 
-    The p-value is (1 + b) / (1 + l), on the side of every level on which the p-value of all draws
-    is.  It is valid: P(p <= x) <= x for every x, since a run with a p-value no larger has at most b
-    exceedances after l draws, and their number is uniform on 0, ..., l under the null hypothesis
-    without ties.
+    The p-value is (1 + b) / (1 + l), which is on the same side of every level as the p-value of all
+    draws.  It is valid, P(p <= x) <= x for every x, because a run with a p-value no larger has at
+    most b exceedances after l draws, and their number is uniform on 0, ..., l under the null
+    hypothesis without ties.
 
     Examples
     --------

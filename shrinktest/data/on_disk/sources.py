@@ -62,49 +62,50 @@ def is_lazy(data: Any) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Batches:
-    """Sample that comes in parts, with more rows than memory or not.
+    """A sample read in batches, which need not fit in memory.
 
-    For tests of two or more samples, or of pairs.
+    It is accepted by tests of two or more samples, or of pairs.
 
     Parameters
     ----------
     data : path, list of paths, array, dask collection, lazy table or iterable of arrays
-        Files whose names end in .npy, .csv or .parquet, as text or ``Path``, also with wildcards
-        such as ``"before/*.parquet"`` (Parquet takes pyarrow); an array (n, d), such as a memory
-        map; an array or a data frame of dask; a lazy frame of polars or a dataset of pyarrow, which
-        must give its rows in the same order whenever it is read; or any object that gives arrays
-        (n_i, d) or data frames whenever it is iterated over anew, as a list does and a generator
-        does not; a DataLoader of torch, too, without shuffling.  Tensors that come together in one
-        batch stand side by side, so that ``columns`` can choose among them.
+        Files whose names end in .npy, .csv or .parquet, as text or ``Path``, perhaps with wildcards
+        such as ``"before/*.parquet"`` (Parquet requires pyarrow).  An array (n, d), such as a
+        memory map, or an array or a data frame of dask.  A lazy frame of polars or a dataset of
+        pyarrow, whose rows must have one order whenever it is read.  Or any object that yields
+        arrays (n_i, d) or data frames whenever it is iterated over anew, as a list does but a
+        generator does not, including a DataLoader of torch without shuffling.  Tensors that come
+        together in one batch are put side by side, so that ``columns`` can choose among them.
     columns : sequence, optional
-        Which columns to read: their names in CSV and Parquet files and in tables, else their
-        numbers; default all.
+        Columns to read: their names in CSV and Parquet files and in tables, else their numbers;
+        default all.
     bins : int, default 2000
-        About how many bins there are of the rows of all samples of a test, and the same for all of
-        these; more if a sample of 20 rows or more would have fewer than 20.
+        Approximate number of bins for the rows of all samples of a test, which must be equal for
+        all of these.  There are more if a sample of 20 rows or more would have fewer than 20.
     size : int, default 65536
-        Rows to read at a time from arrays, files and lazy tables; batches that are given are as
-        large as they are.
+        Rows to read at a time from arrays, files and lazy tables, whereas batches of other objects
+        are not divided.
 
     Notes
     -----
     Without ``gram``, samples that fit in memory are read whole and tested as they would be there.
-    With ``gram="rff"`` or "nystrom", ``rank``, ``store``, a kernel of finite rank, another number
-    of bins than 2000, or a client or executor as ``workers``, they are read in batches.
+    If ``gram="rff"`` or "nystrom", ``rank``, ``store``, a kernel of finite rank, a number of bins
+    other than 2000, or a client or executor as ``workers`` is passed, they are read in batches.
 
-    The test then reads the rows twice: to count them and to draw a sample for the bandwidth and
-    landmarks, and to add up their features in bins. Bins are of equally many rows, chosen at random
-    by a key, and the few rows left over in every sample are dropped. Then bins are permuted in
-    place of rows, with exact level: if rows are exchangeable, bins of rows are exchangeable, too.
-    The statistic is the squared distance of the means of the same rows; its unbiased form leaves
-    out the products of bins with themselves, as it does for rows.
+    The test then reads the rows twice: first to count them and to draw a sample for the bandwidth
+    and landmarks, and then to add up their features in bins.  Bins have equally many rows, chosen
+    at random by a key, and the few rows left over in every sample are dropped.  Then bins are
+    permuted instead of rows, and the test remains exact, because bins of rows are exchangeable if
+    rows are.  The statistic is the squared distance of the means of these rows; its unbiased form
+    omits the products of bins with themselves, as it does for rows.
 
-    As in tables, columns that have names are compared in units of their standard deviations over
-    all rows unless ``scale`` says otherwise; numbers of arrays as they are. Tables with categories,
+    As in tables, columns with names are compared in units of their standard deviations over all
+    rows unless ``scale`` is set, whereas numbers of arrays are not scaled.  Tables with categories,
     dates and text are encoded as in memory, and read once more before, to find the levels of their
     categories, 1000 at most; so are tables with a column that may count the rows, and CSV files.
-    Memory is, for every worker, a batch and the sums of bins, and a sample of 2000 rows. The result
-    does not depend on the workers; other batches of the same rows change its last digits only.
+    The memory needed is, for every worker, a batch and the sums of bins, and a sample of 2000 rows.
+    The result does not depend on the workers, and other batches of these rows change only its last
+    digits.
 
     Examples
     --------
@@ -170,7 +171,7 @@ class Batches:
             )
 
     def called(self, name: str) -> str:
-        """Return what messages about columns call the sample: its first file, if it is in files."""
+        """Return the name of the sample in messages about columns, such as its first file."""
         return str(paths_in(self.data, name)[0]) if is_paths(self.data) else name
 
     def names(self, name: str) -> tuple[str, ...] | None:
@@ -209,9 +210,9 @@ class Batches:
         return read_names(first)
 
     def mixed(self, name: str, names: tuple[str, ...] | None) -> bool:
-        """Return True if columns may hold other than numbers, or numbers that count the rows.
+        """Return True if columns may hold other than numbers, or count the rows.
 
-        All rows must be read to know; of other tables that reading can be spared.
+        To know, all rows must be read; for other tables this is not necessary.
         """
         if names is None:
             return False
@@ -255,7 +256,7 @@ class Batches:
         return True
 
     def signature(self, name: str) -> list[Any] | None:
-        """Return what identifies files without reading them; None if the rows are not in files."""
+        """Return an identity of files without reading them; None for other data."""
         if not is_paths(self.data):
             return None
         files = [(path, path.stat()) for path in paths_in(self.data, name)]
@@ -266,7 +267,7 @@ class Batches:
     ) -> Iterator[Chunk]:
         """Yield all rows in order.
 
-        As tables, of which ``types`` says how columns are read, or else as numbers.
+        They are tables, whose columns are read as ``types`` says, or else numbers.
         """
         tables = types is not None
         if is_dask(self.data):
