@@ -203,18 +203,18 @@ class LevelCheckResult(Result):
     Attributes
     ----------
     pvalues : ndarray, shape (n_trials,)
-        One for every permuted data set.
+        The p-values, one for every permuted data set.
     alphas, confidence
-        Levels, ascending, and the confidence of their intervals.
+        Significance levels, in ascending order, and the confidence level of the intervals.
     kind, restriction : str
-        How the data were permuted: "two-sample" or "independence", and in words which permutations
+        Permutations of the data: "two-sample" or "independence", and in words which permutations
         were allowed.
     name : str
         Name of the pipeline.
     n_observations : tuple of int
         Sizes of the samples, or the number of pairs.
     seed : int
-        ``check_level(..., rng=seed)`` repeats it.
+        Seed, with which ``check_level(..., rng=seed)`` repeats the result.
     notes : tuple of str
         Caveats, for example that the null hypothesis is an estimate.
     """
@@ -242,11 +242,10 @@ class LevelCheckResult(Result):
     def rows(self) -> list[dict[str, Any]]:
         """Return rows of ``table``.
 
-        Columns: alpha, level (share of p <= alpha), low, high, rejections, trials, verdict.
-
-        ``low`` and ``high`` are the Clopper-Pearson interval of the level.  The verdict is
-        "anti-conservative" if all of it is above alpha, "conservative" if all of it is below, and
-        empty otherwise.
+        The columns are alpha, level (proportion of p <= alpha), low, high, rejections, trials and
+        verdict.  ``low`` and ``high`` are the Clopper-Pearson interval of the Type I error rate.
+        The verdict is "anti-conservative" if all of it is above alpha, "conservative" if all of it
+        is below, and empty otherwise.
         """
         rows = []
         trials = len(self.pvalues)
@@ -293,7 +292,7 @@ class LevelCheckResult(Result):
         return ("CP34",)
 
     def summary(self) -> Summary:
-        """Return the settings, and the levels with their intervals."""
+        """Return the settings, and the Type I error rates with their intervals."""
         rows = [
             [
                 f"{row['alpha']:g}",

@@ -170,7 +170,7 @@ class ShrinkageKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnPo
     def reconstruction_error(
         self, X: Any, kind: str = "centred", n_components: int | None = None
     ) -> Array:
-        """Return the squared RKHS distance (m,) of every row of ``X`` from its projection.
+        """Return the squared RKHS distance of every row of ``X`` from its projection.
 
         Parameters
         ----------

@@ -47,30 +47,29 @@ _MEMBER = (
 class AggregateResult(TestResult):
     """Result of a test that combines several estimators, kernels or bandwidths.
 
-    This is a :class:`TestResult` with members.
-
-    The witness function, its band and picture, and the contributions belong to the deciding member,
-    ``best``.
+    This is a :class:`TestResult` with members.  The witness function, its band and picture, and the
+    contributions belong to the deciding member, ``best``.
 
     Attributes
     ----------
     null : Null
         ``statistic`` is minus the decimal logarithm of the smallest weighted p-value among the
-        members, by gamma distributions with the moments of their statistics, or by ranks of fewer
-        than a hundred permutations. ``pvalue`` is exact: the statistic is ranked among its values
-        in all permutations.
+        members, by gamma distributions with the moments of their statistics or, if there are fewer
+        than a hundred permutations, by ranks.  ``pvalue`` is exact, because the statistic is ranked
+        among its values in all permutations.
     setup : Setup
-        ``estimator`` is the `Ensemble` of members with the kernels as given; kernels and bandwidths
-        are tuples with an entry for each member; other values are joined by "/" if they differ.
+        ``estimator`` is the `Ensemble` of members with the kernels as they were passed; kernels and
+        bandwidths are tuples with an entry for each member, and other values are joined by "/" if
+        they differ.
     members : tuple of TestResult
-        Results of the members on the same permutations; their p-values are not adjusted.
+        Results of the members by shared permutations; their p-values are not adjusted.
     adjusted : ndarray, shape (k,)
         p-values of the members, adjusted for their number (Westfall and Young); the smallest is
         ``pvalue``.
     decided : int
         Index of the member with the smallest weighted p-value.
     data, alpha, estimates, rng, notes, context
-        As in a :class:`TestResult`; only members have ``estimates``.
+        As in a :class:`TestResult`, but only members have ``estimates``.
 
     Examples
     --------
@@ -112,7 +111,7 @@ class AggregateResult(TestResult):
 
     @property
     def best(self) -> TestResult:
-        """The member with the smallest weighted p-value: the one that decided."""
+        """The member with the smallest weighted p-value, which decided the test."""
         member = self.members[self.decided]
         context = self.context
         return replace(
@@ -122,9 +121,8 @@ class AggregateResult(TestResult):
     def rows(self) -> list[dict[str, Any]]:
         """Return the rows of ``table``, one per member.
 
-        Columns: estimator, kernel, bandwidth, form, statistic, pvalue, ...
-
-        Independence tests have ``kernel_x``, ``kernel_y``, ``bandwidth_x`` and ``bandwidth_y``.
+        The columns are estimator, kernel, bandwidth, form, statistic, pvalue, ...; independence
+        tests have ``kernel_x``, ``kernel_y``, ``bandwidth_x`` and ``bandwidth_y``.
         """
         rows = []
         for member, adjusted, spec in zip(
@@ -146,7 +144,7 @@ class AggregateResult(TestResult):
         return rows
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row for a table of results (pandas); ``table`` has one for every member."""
+        """Return one row for a table of results (pandas), whereas ``table`` has members."""
         import pandas as pd
 
         return pd.DataFrame([self._row()])
@@ -154,7 +152,7 @@ class AggregateResult(TestResult):
     def to_dict(self, *, effect: bool | Effect = False) -> dict[str, Any]:
         """Return plain Python values, as of a `TestResult`.
 
-        ``decided`` and a dictionary for each member are included.
+        They include ``decided`` and a dictionary for each member.
         """
         members = []
         for member, row in zip(self.members, self.rows(), strict=True):
@@ -230,9 +228,8 @@ class AggregateResult(TestResult):
     def witness_band(self, points: Any = None, **options: Any) -> WitnessBand:
         """Return the witness function of the deciding member.
 
-        See :meth:`TwoSampleResult.witness_band`.
-
-        A note names the member.  The data chose it, which the band does not allow for.
+        See :meth:`TwoSampleResult.witness_band`.  A note names the member, because the band does
+        not allow for the choice of the member by the data.
         """
         band: WitnessBand = self.best.witness_band(points, **options)
         return replace(band, notes=(*band.notes, note("witness-of-member", member=self._decider())))
@@ -256,7 +253,7 @@ class AggregateResult(TestResult):
         return table
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw raw and adjusted p-values of the members and the combined test (matplotlib)."""
+        """Draw raw and adjusted p-values of the members and the combined test."""
         return plot_members(
             self, ax, [f"{member.estimator!r}, {_kernels(member)}" for member in self.members]
         )

@@ -81,9 +81,8 @@ class Result:
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python values under the attribute names.
 
-        ``result`` is the name of the class, and ``versions`` are included.
-
-        Kernels and estimators are given by their text, arrays as lists.
+        ``result`` is the name of the class, and ``versions`` are included.  Kernels and estimators
+        are written as text and arrays as lists.
         """
         return self._plain(*(field.name for field in _compared(self)), *self.computed)
 
@@ -102,11 +101,10 @@ class Result:
     def to_json(
         self, path: str | Path | None = None, *, effect: Any = False, **options: Any
     ) -> str:
-        """Return ``to_dict`` as JSON, also written to ``path`` if given.
+        """Return ``to_dict`` as JSON, and write it to ``path`` if there is one.
 
-        ``options`` go to :func:`json.dumps`.
-
-        NaN becomes null, infinity the text "inf".  For ``effect`` see :meth:`TestResult.to_dict`.
+        ``options`` are passed to :func:`json.dumps`.  NaN is written as null, and infinity as the
+        text "inf".  For ``effect`` see :meth:`TestResult.to_dict`.
         """
         values = self.to_dict(effect=effect) if effect else self.to_dict()  # type: ignore[call-arg]
         text = json.dumps(json.loads(json.dumps(values), parse_constant=_IN_JSON.get), **options)
@@ -127,16 +125,21 @@ class Result:
         caption: str | None = None,
         label: str | None = None,
     ) -> str:
-        r"""Return the main table of the summary as LaTeX, also written to ``path`` if given.
+        r"""Return the main table as LaTeX, and write it to ``path`` if there is one.
 
         It needs the LaTeX package booktabs.
 
         Parameters
         ----------
         path : path, optional
-            Where to write it.
+            File to which it is written.
         caption, label : str, optional
             Caption and label, which put the table into a floating ``table``.
+
+        Returns
+        -------
+        str
+            The table as LaTeX.
 
         Examples
         --------
@@ -187,7 +190,7 @@ class Result:
 
     @cached_property
     def versions(self) -> dict[str, str]:
-        """Versions of this package and of those that its numbers depend on."""
+        """Versions of this package and of those on which its numbers depend."""
         return {
             "shrinktest": __version__,
             **{name: _version(name) for name in ("numpy", "scipy", "numba")},
@@ -226,7 +229,7 @@ class Decision(Result):
         return (self.statistic, self.pvalue)[index]
 
     def reject(self, alpha: float | None = None) -> bool:
-        """Return True if p <= ``alpha`` (default: the result's), which has exactly that level."""
+        """Return True if p <= ``alpha``, by default the significance level of the result."""
         return bool(self.pvalue <= (self.alpha if alpha is None else level(alpha)))
 
 

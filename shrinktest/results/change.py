@@ -42,21 +42,21 @@ class Place:
 @part_of("place", *_PLACE, "curve")
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class ChangeResult(TestResult):
-    """Result of a change-point test: all of a :class:`TestResult`, and the place of the change.
+    """Result of a change-point test, with the location of the change.
 
     Attributes
     ----------
     place : Place
         ``location``, the first row after the change, counting from 0 (the first changed row of an
         epidemic change), and ``until``, the first row after an epidemic change; ``interval`` and
-        ``until_interval``, the first and last place that a test does not reject with this
-        ``confidence``; ``curve`` (n + 1,), the standardised distance of the rows before and after
+        ``until_interval``, the first and last location that a test does not reject with this
+        ``confidence``; ``curve`` (n + 1,), the standardized distance of the rows before and after
         every cut, or the largest of epidemic changes that begin there.  None if not computed.
     times : tuple
-        When the rows were observed, if known; for ``result.when`` and ``result.when_interval``.
+        Times of the rows, if known, for ``result.when`` and ``result.when_interval``.
     null, data, setup, alpha, estimates, rng, notes, context
-        As in a :class:`TestResult`; ``estimates`` of the rows before and after the change, or
-        outside and inside.
+        As in a :class:`TestResult`, but with ``estimates`` of the rows before and after the change,
+        or outside and inside.
     """
 
     place: Place = field(default_factory=Place)
@@ -68,7 +68,7 @@ class ChangeResult(TestResult):
     def when(self) -> Any:
         """Time of the first row after the change.
 
-        Its number if no times are known, None without a place.
+        It is the number of the row if no times are known, and None without a location.
         """
         return time_at(self.times, self.location)
 
@@ -76,14 +76,14 @@ class ChangeResult(TestResult):
     def when_interval(self) -> tuple[Any, Any] | None:
         """Times of both ends of ``interval``.
 
-        Their rows if no times are known, None without an interval.
+        They are rows if no times are known, and None without an interval.
         """
         return times_of_ends(self.times, self.interval)
 
     def to_dict(self, **options: Any) -> dict[str, Any]:
-        """Return plain Python values, as of a `TestResult`, with the place and ``times``.
+        """Return plain Python values, with the location and ``times``.
 
-        ``curve`` has the rows at which cuts are made (``rows``) and the standardised distances
+        ``curve`` has the rows at which cuts are made (``rows``) and the standardized distances
         there (``values``).
         """
         place = {name: plain(getattr(self, name)) for name in (*_PLACE, "times")}
@@ -134,12 +134,12 @@ class ChangeResult(TestResult):
 class AggregateChangeResult(ChangeResult, AggregateResult):
     """Result of a change-point test that combines several statistics.
 
-    This is an :class:`AggregateResult` with a place.
+    This is an :class:`AggregateResult` with a location.
 
     Attributes
     ----------
     place, times
-        As in a :class:`ChangeResult`, of the member that decided.
+        As in a :class:`ChangeResult`, but of the member that decided.
     members, adjusted, decided, null, data, setup, alpha, estimates, rng, notes, context
         As in an :class:`AggregateResult`.
     """

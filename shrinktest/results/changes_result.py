@@ -44,33 +44,31 @@ class Stretch:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ChangesResult(Result):
-    """Result of a search for several changes: places, intervals, adjusted p-values, and tests.
-
-    It has all tests that were made.
+    """Result of a search for several changes, with all tests that were made.
 
     Attributes
     ----------
     locations : ndarray of int, shape (k,)
         The first rows after the changes, in order; none if no test rejects.
     adjusted, pvalues : ndarray, shape (k,)
-        p-values of the changes, adjusted for the number of tests, and of the stretches when each
-        was cut.
+        p-values of the changes, adjusted for the number of tests, and unadjusted ones of the
+        segments when each was cut.
     intervals : tuple of tuple of int, or of None
-        Confidence interval for the place of each change, with the neighbouring changes taken as
-        fixed.
+        Confidence interval for the location of each change, conditional on the neighboring changes.
     tests : tuple of Stretch
-        Every test, in order; stretches whose test rejected were cut in two.
+        Every test, in order; segments whose test rejected were cut in two.
     curve : ndarray, shape (n + 1,)
-        The standardised distance at the cuts of the whole series.
+        The standardized distance at the cuts of the whole series.
     n_observations, alpha, confidence
-        The number of rows; the level of all tests together; the confidence of each interval, or
-        None.
+        The number of rows, the significance level of all tests together, and the confidence level
+        of each interval, or None.
     estimator, kernel, columns
-        As given, and names of columns; bandwidths are found in every stretch anew.
+        Estimator and kernel as they were passed, and names of columns; bandwidths are computed anew
+        for every segment.
     times, restriction, notes, rng
         As in a :class:`ChangeResult`.
     points : ndarray, shape (n, d), or None
-        The rows, for pictures; not in JSON.
+        The rows, for pictures, which are not in JSON.
     statistic, n_resamples
         Statistic and number of permutations of the test of the whole series.
     """
@@ -109,11 +107,11 @@ class ChangesResult(Result):
 
     @property
     def pvalue(self) -> float:
-        """p-value of the hypothesis of no change, from the exact test of the whole series."""
+        """p-value of the hypothesis of no change, from the test of the whole series."""
         return self.tests[0].pvalue
 
     def reject(self) -> bool:
-        """Return True if anything changes, at the level ``alpha``."""
+        """Return True if any change is found at the level ``alpha``."""
         return bool(self.pvalue <= self.alpha)
 
     @property
@@ -145,7 +143,7 @@ class ChangesResult(Result):
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python values under the attribute names, without the rows.
 
-        Also test, pvalue, reject.
+        They include test, pvalue and reject.
         """
         more = {
             "tests": list(map(asdict, self.tests)),
@@ -204,7 +202,7 @@ class ChangesResult(Result):
             yield "PS10"
 
     def summary(self) -> Summary:
-        """Return what was done, and the changes in order."""
+        """Return the settings, and the changes in order."""
         head = (
             f"Kernel change points: {len(self)} found at level {self.alpha:g}",
             f"Estimator:     {getattr(self.estimator, 'label', repr(self.estimator))}",

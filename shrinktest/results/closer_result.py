@@ -63,27 +63,27 @@ class CloserPair:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CloserResult(Decision):
-    """Ranking of two or more candidates by nearness to X, or dependence.
+    """Ranking of two or more candidates by distance from X, or dependence.
 
     It has estimates, and a test of every pair.
 
     Attributes
     ----------
     names : tuple of str
-        What X and the candidates are called.
+        Names of X and the candidates.
     estimates : tuple of float
-        Unbiased squared distance of X to every candidate, or its dependence on it; may be below
-        zero.
+        Unbiased squared distance of X to every candidate, or its dependence on it, which may be
+        below zero.
     pairs : tuple of CloserPair
         Tests of every two candidates.
     measure, alternative, method, alpha, confidence
-        As given to :func:`closer_test`.
+        As passed to :func:`closer_test`.
     n_observations : tuple of int
         Sizes of the samples, or the number of rows of variables.
     units : str
-        What varies independently: "rows", "matched rows" or "groups".
+        Units that vary independently: "rows", "matched rows" or "groups".
     kernel, route, columns, rng, notes
-        As in a :class:`TestResult`; for dependences, one kernel for each variable.
+        As in a :class:`TestResult`, but with one kernel for each variable for dependences.
     """
 
     names: tuple[str, ...]
@@ -135,12 +135,12 @@ class CloserResult(Decision):
 
     @property
     def pvalue(self) -> float:
-        """p-value for all candidates equally near, adjusted for the number of pairs."""
+        """p-value for all candidates equally close, adjusted for the number of pairs."""
         return min(pair.adjusted for pair in self.pairs)
 
     @property
     def ranked(self) -> tuple[str, ...]:
-        """Candidates, nearest first by the estimates."""
+        """Candidates, closest first by the estimates."""
         sign = 1.0 if self.measure == DISTANCE else -1.0
         return tuple(
             self.names[1 + i] for i in np.argsort(sign * np.array(self.estimates), kind="stable")
@@ -148,7 +148,7 @@ class CloserResult(Decision):
 
     @property
     def best(self) -> tuple[str, ...]:
-        """Candidates that no other beats by the adjusted tests, nearest first."""
+        """Candidates that no other beats by the adjusted tests, closest first."""
         beaten = {pair.further for pair in self.pairs if pair.adjusted <= self.alpha}
         return tuple(name for name in self.ranked if name not in beaten)
 
@@ -270,7 +270,7 @@ class CloserResult(Decision):
         yield from sources_of_route(self.route)
 
     def summary(self) -> Summary:
-        """Return the answer, the estimates, a row for every pair, the clearest first, and notes."""
+        """Return the answer, the estimates, notes, and a row per pair, clearest first."""
         what = (
             f"{MEASURES[self.measure]} {'from' if self.measure == DISTANCE else 'of'} "
             f"{self.names[0]}"

@@ -64,38 +64,37 @@ class WitnessMap:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ComparisonResult(Result):
-    """Comparison of two tables: an overall test, column tests, and effects with intervals.
-
-    There is a test of every column.
+    """Comparison of two tables: an overall test, column tests, and effects.
 
     Attributes
     ----------
     names : tuple of str
-        What the tables are called.
+        Names of the two tables.
     overall : TestResult
-        The test of the tables as a whole; an :class:`AggregateResult` with ``estimator="auto"``.
+        The test of the tables as a whole, which is an :class:`AggregateResult` if
+        ``estimator="auto"``.
     columns : MultipleTestsResult
         A test of every column that has more than one value, adjusted for their number.
     effects : tuple of ColumnEffects
-        How every column differs, in the order of the table.
+        Differences in every column, in the order of the table.
     tables : tuple of Table
-        The data, without what was left out; the pictures are made from them.
+        The data, without columns that were left out, from which the pictures are made.
     confidence : float
-        Confidence of every interval, each by itself.
+        Confidence level of every interval, which is not adjusted for their number.
     only : tuple of tuple of str
         Columns that only the first table has (lost) and columns that only the second has (added).
     where : WitnessMap or None
         The witness function of the two columns of numbers that contribute most.
     notes : tuple of str
-        Assumptions that may fail, and what was left out.
+        Assumptions that may fail, and data that were left out.
     effect : TwoSampleEffect or None
-        How different the tables are as a whole: ``overall.effect()``, with the names of the tables.
+        Difference of the tables as a whole: ``overall.effect()``, with the names of the tables.
     successive : tuple of str
-        Dates and counters that hardly overlap in the two tables, and are not part of the overall
+        Dates and counters with little overlap in the two tables, which are not part of the overall
         test.
     regions : RegionsResult or None
-        In which regions one table has more rows than the other, by the permutations of the overall
-        test; None if it cannot tell.
+        Regions in which one table has more rows than the other, by the permutations of the overall
+        test; None if they are not available.
     """
 
     names: tuple[str, str]
@@ -127,12 +126,12 @@ class ComparisonResult(Result):
     def reject(self, alpha: float | None = None) -> bool:
         """Return True if the overall test finds that the tables differ.
 
-        The level is ``alpha`` (default: the result's).
+        The level is ``alpha``, by default that of the result.
         """
         return self.overall.reject(alpha)
 
     def changed(self, alpha: float | None = None) -> tuple[str, ...]:
-        """Return the columns whose tests reject, adjusted for their number, clearest first."""
+        """Return the columns whose adjusted tests reject, clearest first."""
         rejected = dict(zip(self.columns.labels, self.columns.reject(alpha).tolist(), strict=True))
         return tuple(column.name for column in self.ordered if rejected.get((column.name,)))
 
@@ -140,7 +139,7 @@ class ComparisonResult(Result):
     def ordered(self) -> tuple[ColumnEffects, ...]:
         """Effects and tests of every column, most significant first.
 
-        Untested, constant and left-out ones come last.
+        Columns that are untested, constant or left out come last.
         """
         described = {column.name: column for column in self.effects}
         columns = []
@@ -159,7 +158,10 @@ class ComparisonResult(Result):
         return tuple(sorted(columns, key=place))
 
     def distribution(self, name: str) -> Distribution:
-        """Return the shares of the values of a column in both tables, in bins or by category."""
+        """Return the proportions of the values of a column in both tables.
+
+        They are in bins or, for categories, by level.
+        """
         names = [column.name for column in self.effects]
         j = names.index(choice(name, names, "a column"))
         first, second = (table.columns[j] for table in self.tables)
@@ -169,15 +171,15 @@ class ComparisonResult(Result):
     def answer(self) -> str:
         """Result in a few sentences: whether and in which columns the tables differ.
 
-        They also say by how much as a whole.
+        They include by how much the tables differ as a whole.
         """
         return " ".join([self.verdict, *self.size])
 
     @property
     def size(self) -> tuple[str, ...]:
-        """Return a sentence on how different the tables are as a whole.
+        """Sentence on how different the tables are as a whole.
 
-        Empty if that was not estimated.
+        It is empty if that was not estimated.
         """
         return (
             () if self.effect is None or math.isnan(self.effect.auc) else (self.effect.lines()[0],)
@@ -237,10 +239,10 @@ class ComparisonResult(Result):
     def rows(self) -> list[dict[str, Any]]:
         """Return rows of ``table``, one per column, most significant first.
 
-        column, type, pvalue, adjusted, reject; then the effect that stands out most: ``effect``
-        ("median", "position", "spread", "share", "missing"), its ``level`` (of a share),
-        ``estimate``, ``low``, ``high``; ``change``, in words; and ``reason``, why a column was not
-        tested, empty for the others.
+        The columns are column, type, pvalue, adjusted and reject; then the effect that stands out
+        most: ``effect`` ("median", "position", "spread", "share", "missing"), its ``level`` (of a
+        share), ``estimate``, ``low``, ``high``; ``change``, in words; and ``reason``, why a column
+        was not tested, which is empty for the others.
         """
         unknown = {
             "effect": None,
@@ -263,11 +265,12 @@ class ComparisonResult(Result):
         return rows
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row for every effect of every column (pandas), in the order of the table.
+        """Return one row for every effect of every column (pandas).
 
-        column, effect, level; ``first`` and ``second``, the median, interquartile range or share in
-        each table; ``estimate``, ``low``, ``high``: the probability that a value of the second
-        table is larger (AUC), the ratio of interquartile ranges, or the difference of shares.
+        The columns are column, effect and level; ``first`` and ``second``, the median,
+        interquartile range or proportion in each table; ``estimate``, ``low``, ``high``: the
+        probability that a value of the second table is larger (AUC), the ratio of interquartile
+        ranges, or the difference in proportions.
         """
         import pandas as pd
 
@@ -287,9 +290,8 @@ class ComparisonResult(Result):
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python values: answer, overall test, ``effect``, and columns.
 
-        ``columns`` and ``effects`` have a row each.
-
-        ``changed`` are the columns that changed, ``only`` those that one table has alone.
+        ``columns`` and ``effects`` have a row each, ``changed`` are the columns that changed, and
+        ``only`` are those that one table has alone.
         """
         names = (
             "answer",
@@ -375,7 +377,7 @@ class ComparisonResult(Result):
 
     @property
     def across(self) -> str:
-        """Return header text on the effects of columns if tests compare rows within blocks."""
+        """Header text on the effects of columns if tests compare rows within blocks."""
         return (
             " across all blocks"
             if any(has_code(text, "effect-across-blocks") for text in self.notes)
@@ -383,7 +385,7 @@ class ComparisonResult(Result):
         )
 
     def sized(self) -> list[str]:
-        """Return the names of both tables with their numbers of rows."""
+        """Names of both tables with their numbers of rows."""
         both = zip(self.names, self.overall.n_observations, strict=True)
         return [f"{name} ({counted(size, 'row')})" for name, size in both]
 

@@ -42,15 +42,15 @@ class Effect(Result, ABC):
     Attributes
     ----------
     z : float
-        How far the test's statistic is above its mean under permutations, in standard deviations.
+        Distance of the test's statistic from its mean under permutations, in standard deviations.
     confidence : float
-        Confidence of each interval by itself.
+        Confidence level of each interval, which is not adjusted for their number.
     notes : tuple of str
-        What limits the estimates or their intervals.
+        Limitations of the estimates or their intervals.
     estimates : mapping of str to object
         By measure, the estimate with its variance, for tests that invert the interval.
     resamples : str
-        What ``z`` refers to: "permutations", or "simulations" of a model.
+        Reference of ``z``: "permutations", or "simulations" of a model.
     """
 
     z: float
@@ -157,33 +157,31 @@ class Effect(Result, ABC):
 class TwoSampleEffect(Effect):
     """Effect size of two samples, on scales that do not depend on their sizes.
 
-    It says how different they are.
-
     Attributes
     ----------
     auc : float
         Separability: the probability that an observation of the first sample has a higher value of
         the witness function than one of the second, for functions that were fitted without them
-        (cross-fitting). .5: no better than chance; 1: apart.  A combination takes a weighted sum of
-        its members' functions.
+        (cross-fitting).  0.5 is no better than chance, whereas 1 means that the samples are apart.
+        A combination uses a weighted sum of its members' functions.
     distance : float
         The squared distance of the kernel means over the sum of their squared norms or, for kernels
         with values below zero, a quarter of it over the variance of an even mixture of both samples
-        (for a linear kernel and samples of one size the R^2 of analysis of variance).  From 0 to 1;
-        estimated without bias, so that it may be below 0.
+        (for a linear kernel and samples of one size the R^2 of analysis of variance).  It lies
+        between 0 and 1, but its unbiased estimate may be below 0.
     auc_interval, distance_interval : tuple of float
         Score intervals, with the variance of DeLong et al. (1988), the jackknife variance and the
         variance of the second order of a U statistic.
     relative_to : str
-        What 1 is: "norms" (the means have nothing in common), or "variance" (all variance is
-        between the samples).
+        Meaning of distance 1: "norms" (the means have nothing in common), or "variance" (all
+        variance is between the samples).
     shares : mapping of str to float
-        By column, the share of the statistic that is gone when its values are exchanged; empty if
-        not asked for.
+        By column, the share of the statistic that is lost when its values are exchanged; empty
+        unless ``columns=True``.
     within_blocks : bool
-        Whether rows are compared with rows of the same block only.
+        Whether rows are compared only with rows of their own block.
     names, z, confidence, notes, estimates, resamples
-        What the samples are called, and as in every effect.
+        Names of the samples, and entries as in every effect.
 
     Examples
     --------
@@ -240,9 +238,9 @@ class KSampleEffect(Effect):
     Attributes
     ----------
     pairs : mapping of (int, int) to TwoSampleEffect
-        For every two samples i < j; their ``z`` is NaN, because the test has one statistic.
+        Effects of every two samples i < j, whose ``z`` is NaN, because the test has one statistic.
     names, z, confidence, notes, estimates, resamples
-        What the samples are called, and as in every effect.
+        Names of the samples, and entries as in every effect.
 
     Examples
     --------
@@ -319,7 +317,7 @@ class KSampleEffect(Effect):
     def rows(self) -> list[dict[str, Any]]:
         """Return the rows of ``table``, two for every pair.
 
-        Columns: first, second, measure, estimate, low, high.
+        The columns are first, second, measure, estimate, low and high.
         """
         both = ((pair.names, row) for pair in self.pairs.values() for row in pair.rows())
         return [{"first": names[0], "second": names[1], **row} for names, row in both]
@@ -339,18 +337,18 @@ class KSampleEffect(Effect):
 class DependenceEffect(Effect):
     """Effect size of two variables: how dependent they are, from 0 to 1.
 
-    It holds whatever the number of pairs.
+    The scale does not depend on the number of pairs.
 
     Attributes
     ----------
     dependence : float
-        Kernel correlation: HSIC divided by the HSIC of each variable with itself, estimated without
-        bias, so that it may be below 0. 1: both have the same Gram matrix.  For ``kernel="energy"``
-        the squared distance correlation with its bias removed.
+        Kernel correlation: HSIC divided by the HSIC of each variable with itself, whose unbiased
+        estimate may be below 0.  1 means that both have one Gram matrix.  If ``kernel="energy"``,
+        it is the squared distance correlation with its bias removed.
     dependence_interval : tuple of float
         Score interval, as for a distance.
     names, z, confidence, notes, estimates, resamples
-        What the variables are called, and as in every effect.
+        Names of the variables, and entries as in every effect.
 
     Examples
     --------

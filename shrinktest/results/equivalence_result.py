@@ -39,7 +39,9 @@ MEASURES = {
 
 @dataclass(frozen=True, eq=False, repr=False)
 class EquivalenceResult(Decision):
-    """Result of a test that an effect is below a margin; ``statistic, pvalue = result`` works.
+    """Result of a test that an effect is below a margin.
+
+    ``statistic, pvalue = result`` unpacks it.
 
     Attributes
     ----------
@@ -51,7 +53,8 @@ class EquivalenceResult(Decision):
     measure, alpha, names, folds, notes
         As in :func:`equivalence_test`.
     test : TestResult
-        The ordinary test without permutations: kernel, estimator, sizes, columns, versions.
+        The ordinary test without permutations, which holds kernel, estimator, sizes, columns and
+        versions.
     margin_words : str
         The change whose effect is the margin, such as "shift 0.2"; empty for a number.
     lower : float
@@ -102,7 +105,7 @@ class EquivalenceResult(Decision):
 
     @property
     def difference(self) -> str:
-        """The difference of two samples that differ by more than the margin, in one sentence."""
+        """Sentence on two samples that differ by more than the margin."""
         name = MEASURES[self.measure][0]
         first, second = self.names
         return (

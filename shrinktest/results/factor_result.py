@@ -63,7 +63,7 @@ class TestedTerm:
 @part_of("term", "df", "permuted", "validity", "share")
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class TermResult(TestResult):
-    """Result of the test of one term: all of a :class:`TestResult`, and what it explains.
+    """Result of the test of one term, with the share that it explains.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class TermResult(TestResult):
         ``name``, ``df``, ``permuted``, ``validity`` ("exact" or "approximate") and ``share``, with
         partial omega squared and its standard error.
     null, data, setup, alpha, estimates, rng, notes, context
-        As in a :class:`TestResult`.
+        As in a :class:`TestResult`, whose methods it has.
 
     Examples
     --------
@@ -139,19 +139,19 @@ class FactorResult(Result):
     formula : str
         Right side of the formula.
     response : str
-        What was compared, in words.
+        The response that was compared, in words.
     sizes : dict
         Numbers of rows, and of groups and blocks by their names.
     alpha : float
-        Level at which adjusted p-values reject.
+        Significance level at which adjusted p-values reject.
     confidence : float
-        Confidence of the intervals of shares.
+        Confidence level of the intervals of shares.
     by_distance : bool
         True for linear kernels and distances, whose share of the total is in the table.
     notes : tuple of str
         Assumptions that may fail.
     trial : Trial, str or None
-        The data for further tests; in a pickle, why they are missing.
+        The data for further tests or, in a pickle, the reason why they are missing.
 
     Examples
     --------
@@ -250,10 +250,10 @@ class FactorResult(Result):
     def pairwise(self, term: str, *, within: str | None = None, rng: Any = None) -> PairwiseResult:
         """Test every pair of levels of a factor on the rows that have them.
 
-        ``within`` names another factor, at each level of which pairs are tested.  Terms with
-        either factor are left out; the others are adjusted for.  p-values are adjusted for the
-        number of pairs by Holm's method; ``with_method("shaffer")`` has more power.  The AUC of
-        each pair says how well single rows are told apart, with groups as units of its interval.
+        ``within`` names another factor, at each level of which pairs are tested.  Terms with either
+        factor are left out, whereas the others are adjusted for.  p-values are adjusted for the
+        number of pairs by Holm's method, but ``with_method("shaffer")`` has more power.  The AUC of
+        each pair shows how well single rows are told apart, with groups as units of its interval.
         """
         return self._data().pairwise(  # type: ignore[no-any-return]
             term, within, self.confidence, rng
@@ -262,10 +262,10 @@ class FactorResult(Result):
     def dispersion(self, *, rng: Any = None) -> FactorResult:
         """Test every term of the formula for an effect on the spread of the response.
 
-        The spread is the distance of rows, or of means of groups, from what all terms explain:
-        |e_i| / sqrt(1 - h_i) for residuals e_i in feature space and leverages h_i.  Residuals
-        change places, all terms are fitted again, and distances are measured anew, which is
-        approximate.
+        The spread is the distance of rows, or of means of groups, from the values that all terms
+        explain: |e_i| / sqrt(1 - h_i) for residuals e_i in feature space and leverages h_i.  The
+        test is approximate, because residuals are permuted, all terms are fitted again, and
+        distances are measured anew.
         """
         return replace(
             self,
@@ -283,17 +283,23 @@ class FactorResult(Result):
     def plot(
         self, what: str = "shares", ax: Axes | None = None, *, along: str | None = None
     ) -> Axes:
-        """Draw the share of every term with its interval, or the means of cells (matplotlib).
+        """Draw the share of every term with its interval, or the means of cells.
 
         Parameters
         ----------
         what : {"shares", "cells"}, default "shares"
-            "cells" shows the kernel means of the cells of all factors by their first two principal
-            coordinates; lines join the levels of one factor, and are about parallel without
-            interactions.
+            "shares" are the shares of the terms, whereas "cells" shows the kernel means of the
+            cells of all factors by their first two principal coordinates; lines join the levels of
+            one factor, and are about parallel without interactions.
         ax : matplotlib.axes.Axes, optional
+            Axes to draw on; default new ones.
         along : str, optional
             For cells, the factor whose levels are joined; by default the one with the most levels.
+
+        Returns
+        -------
+        Axes
+            The axes with the picture (matplotlib).
         """
         choice(what, ("shares", "cells"), "what")
         if what == "cells":

@@ -15,15 +15,16 @@ from shrinktest.results.witness import TwoSampleResult
 class GoodnessOfFitResult(TwoSampleResult):
     """Result of :func:`goodness_of_fit_test`: all of a :class:`TwoSampleResult`.
 
-    The second sample is the reference sample of the model.  The witness function is positive where
-    there is more of the data than the model has.
+    The second sample is the reference sample of the model.  Therefore, the witness function is
+    positive at values that are more frequent in the data than in the model.
 
     Attributes
     ----------
     fitted : FittedModel, str or None
-        The data and the model for tests of columns; in a pickle, why they are missing.
+        The data and the model for tests of columns or, in a pickle, the reason why they are
+        missing.
     null, data, setup, alpha, estimates, rng, notes, context
-        As in a :class:`TestResult`.
+        As in a :class:`TestResult`, whose methods it has.
 
     Examples
     --------
@@ -43,7 +44,7 @@ class GoodnessOfFitResult(TwoSampleResult):
     fitted: Any = field(default=None, compare=False)
 
     def columns(self, *, method: str = WESTFALL_YOUNG, rng: Any = None) -> MultipleTestsResult:
-        """Test every column by itself, on the same data sets of the model.
+        """Test every column separately, on shared data sets of the model.
 
         Parameters
         ----------
@@ -51,17 +52,18 @@ class GoodnessOfFitResult(TwoSampleResult):
             Adjustment of the p-values for the number of columns, as in
             :func:`two_sample_test_columns`.
         rng : None, int, SeedSequence, BitGenerator or Generator
-            Draws the data sets.
+            Seed or generator that draws the data sets.
 
         Returns
         -------
         MultipleTestsResult
-            ``table`` has a row for every column.  A wrong dependence between columns is in none.
+            Its ``table`` has a row for every column, but a wrong dependence between columns shows
+            in none.
 
         Raises
         ------
         ValueError
-            Without the data, and for bandwidths that are not one rule for all columns.
+            If the result does not hold its data, or bandwidths are not one rule for all columns.
         """
         if self.fitted is None or isinstance(self.fitted, str):
             raise ValueError(self.fitted or NO_DATA)

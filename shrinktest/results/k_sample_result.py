@@ -12,14 +12,14 @@ from shrinktest.results.result import NO_DATA, TestResult
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class KSampleResult(TestResult):
-    """Result of :func:`k_sample_test`: all of a :class:`TestResult`, and which samples differ.
+    """Result of :func:`k_sample_test`, which can compare every pair of samples, too.
 
     Attributes
     ----------
     pairs : SamplePairs, str or None
-        The data for tests of pairs; in a pickle, why they are missing.
+        The data for tests of pairs or, in a pickle, the reason why they are missing.
     null, data, setup, alpha, estimates, rng, notes, context
-        As in a :class:`TestResult`.
+        As in a :class:`TestResult`, whose methods it has.
 
     Examples
     --------
@@ -55,42 +55,44 @@ class KSampleResult(TestResult):
         Parameters
         ----------
         method : str, default "shaffer"
-            How p-values are adjusted: by Shaffer's procedure, which controls the familywise error
-            whichever samples are equal, or by a method of statsmodels' ``multipletests``.
+            Adjustment of the p-values: by Shaffer's procedure, which controls the family-wise error
+            rate regardless of which samples are equal, or by a method of statsmodels'
+            ``multipletests``.
         effects : bool, default True
-            Whether to estimate how different every pair is, which takes longer than the tests.
+            Whether to estimate how different every pair is, which needs more time than the tests.
         confidence : float, default 0.95
-            Confidence of every interval of the AUC by itself.
+            Confidence level of every interval of the AUC, which is not adjusted for their number.
         rng : None, int, SeedSequence, BitGenerator or Generator
-            Source of the permutations.
+            Seed or generator of the permutations.
 
         Returns
         -------
         PairwiseResult
-            Its ``table`` has a row for every pair.  ``effects`` has all of each effect.
-
-        Notes
-        -----
-        Estimator, kernel, blocks and groups are those of the test; bandwidths are found on the rows
-        of the pair, so that the p-values are those of :func:`two_sample_test` and the AUC may
-        differ from :meth:`effect`, which has one kernel for all pairs.  Permutations of all rows
-        would be valid only if all samples were equal.  The adjusted p-values do not depend on the
-        test of all samples together, and the two may disagree.
-
-        A pair that is not rejected is not shown to be equal, and samples that are both not rejected
-        against a third may differ from each other (:func:`equivalence_test` shows equivalence).
+            Its ``table`` has a row for every pair, and ``effects`` has all of each effect.
 
         Raises
         ------
         ValueError
-            For data in batches, permutations of your own, and without the data.
+            If the data were read in batches, the permutations were your own, or the result does not
+            hold its data.
+
+        Notes
+        -----
+        Estimator, kernel, blocks and groups are those of the test.  Bandwidths are computed from
+        the rows of the pair, so that the p-values are those of :func:`two_sample_test`, but the AUC
+        may therefore differ from :meth:`effect`, which has one kernel for all pairs.  Permutations
+        of all rows would be valid only if all samples were equal.  The adjusted p-values do not
+        depend on the test of all samples together, and the two may disagree.
+
+        A pair that is not rejected is not shown to be equal, and samples that are both not rejected
+        against a third may differ from each other (:func:`equivalence_test` shows equivalence).
         """
         if self.pairs is None or isinstance(self.pairs, str):
             raise ValueError(self.pairs or NO_DATA)
         return self.pairs.pairwise(method, effects, confidence, rng)  # type: ignore[no-any-return]
 
     def with_data(self) -> Self:
-        """Return the same result, which keeps its data when it is pickled."""
+        """Return this result with its data, which it then has after pickling, too."""
         kept = super().with_data()
         if self.pairs is None or isinstance(self.pairs, str):
             return kept

@@ -41,29 +41,29 @@ class Recent:
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class MonitorResult(Result):
-    """Result of :class:`DriftMonitor`: evidence, alarm, and what changed.
+    """Result of :class:`DriftMonitor`: evidence, alarm, and columns that changed.
 
     Attributes
     ----------
     n_rows : int
-        Rows seen.
+        Number of rows so far.
     evidence, largest : float
         Largest evidence of all scores now, and so far.
     threshold : float
         Evidence of an alarm: 1 / alpha, or twice the run length.
     alpha, run_length : float or None
-        What bounds false alarms; one of them is None.
+        Bound on false alarms, of which one is None.
     alarm_row, change_row : int or None
         Row of the alarm, and estimated first row after the change, counted from 0.
     when, change_when : str or None
-        Times of these rows, if times were given.
+        Times of these rows, if times were passed.
     by : str or None
         The score that raised the alarm.
     columns, pairs : tuple of str
         Columns that changed, and pairs of columns that changed together, in the order of evidence.
-        With ``alpha`` the probability that any is named falsely is at most ``alpha``.
+        If ``alpha`` was passed, the probability that any is named falsely is at most ``alpha``.
     effects : tuple of ColumnEffects
-        How named columns differ from the reference since the change.
+        Differences of the named columns from the reference since the change.
     scores : tuple of dict
         The rows of ``table``.
     history : tuple of dict
@@ -71,14 +71,14 @@ class MonitorResult(Result):
     sizes : tuple of int
         Numbers of monitored columns and of reference rows.
     smallest_shift : float
-        Shift of a normal column, in standard deviations, that a monitor with this reference finds
+        Shift of a normal column, in standard deviations, that a monitor with this reference detects
         in about 4 of 5 streams if it begins with the first row.
     notes : tuple of str
         Assumptions that may fail.
     recent : Recent or None
         The last values of the column with the largest evidence, for ``plot``.
     seed : str
-        What draws the same random numbers again, in words.
+        Seed of the random numbers, in words.
 
     Examples
     --------
@@ -157,7 +157,10 @@ class MonitorResult(Result):
         return self._plain(*names, *self.computed) | {"effects": effects}
 
     def to_html(self, path: str | Path | None = None) -> str:
-        """Return the summary and the picture (matplotlib) as one page, also written to ``path``."""
+        """Return the summary and the picture (matplotlib) as one page.
+
+        It is written to ``path``, too, if there is one.
+        """
         from io import StringIO
 
         from matplotlib.figure import Figure

@@ -52,31 +52,31 @@ def _each_null(name: str, doc: str) -> property:
 @part_of("setup", "estimator", "form", "tuning")
 @dataclass(frozen=True, eq=False, repr=False)
 class MultipleTestsResult(Result):
-    """Result of several tests on shared permutations, with p-values adjusted for their number.
+    """Result of several tests on shared permutations, with adjusted p-values.
 
     Attributes
     ----------
     nulls : mapping of tuple to Null
-        Statistic and null distribution of every test, by the names of what it is about.  ``labels``
-        are these names; ``statistics``, ``pvalues`` and ``tolerances`` are arrays (k,);
+        Statistic and null distribution of every test, by the names of its columns or lag.
+        ``labels`` are these names; ``statistics``, ``pvalues`` and ``tolerances`` are arrays (k,);
         ``null_distributions`` has shape (n_resamples, k).
     keys : tuple of str
-        What the names are of: ``("column",)``, ``("x", "y")`` or ``("lag",)``.
+        Kinds of the names: ``("column",)``, ``("x", "y")`` or ``("lag",)``.
     method : str
         "westfall-young" or a method of statsmodels' ``multipletests``.
     alpha : float
-        Level at which ``reject``, ``table`` and ``summary`` decide.
+        Significance level at which ``reject``, ``table`` and ``summary`` decide.
     data : TestData
         ``test``, ``n_observations``, and ``restriction``, as in a :class:`TestResult`.
     setup : Setup
         ``estimator``, ``form`` and ``tuning``; statistics of an `Ensemble` are minus the decimal
         logarithms of the smallest weighted p-values.
     untested : dict
-        Why tests were not made, by their names.
+        Reasons why tests were not made, by their names.
     rng, notes
         As in a :class:`TestResult`.
     shared : bool
-        True if the tests are on the same permutations, which "westfall-young" needs.
+        True if the tests share their permutations, which "westfall-young" requires.
 
     Examples
     --------
@@ -142,7 +142,7 @@ class MultipleTestsResult(Result):
     def adjusted(self) -> np.ndarray:
         """p-values adjusted by ``method``, shape (k,).
 
-        For "fdr_tsbh" and "fdr_tsbky" at the level ``alpha``.
+        For "fdr_tsbh" and "fdr_tsbky" they refer to the level ``alpha``.
         """
         return self._adjusted(self.method, self.alpha)
 
@@ -164,7 +164,7 @@ class MultipleTestsResult(Result):
 
     @property
     def several(self) -> tuple[str, str]:
-        """What the tests are of: one, and several."""
+        """Nouns for the tested objects: for one, and for several."""
         if self.keys[:2] == ("first", "second"):
             of = "" if kind_of(self.data.test) is K_SAMPLE else " of levels"
             return f"pair{of}", f"pairs{of}"
@@ -176,10 +176,8 @@ class MultipleTestsResult(Result):
     def pvalue(self) -> float:
         """p-value of the hypothesis that all null hypotheses are true.
 
-        It is the smallest adjusted p-value.
-
-        Under "fdr_tsbh" and "fdr_tsbky", whose adjustment depends on the level, it is that of
-        "fdr_bh" (Simes' test).
+        It is the smallest adjusted p-value but, under "fdr_tsbh" and "fdr_tsbky", whose adjustment
+        depends on the level, it is that of "fdr_bh" (Simes' test).
         """
         adjusted = (
             self._adjusted("fdr_bh", self.alpha) if self.method in _TWO_STAGE else self.adjusted
@@ -187,13 +185,16 @@ class MultipleTestsResult(Result):
         return float(adjusted.min())
 
     def reject(self, alpha: float | None = None) -> np.ndarray:
-        """Return which tests reject, shape (k,): adjusted p <= alpha (default: the result's)."""
+        """Return which tests reject, that is, have adjusted p <= alpha, shape (k,).
+
+        The default for ``alpha`` is that of the result.
+        """
         at = self.alpha if alpha is None else level(alpha)
         adjusted = self._adjusted(self.method, at) if self.method in _TWO_STAGE else self.adjusted
         return np.asarray(adjusted <= at)
 
     def with_method(self, method: str) -> Self:
-        """Return the same tests, adjusted by another method."""
+        """Return these tests, adjusted by another method."""
         choice(method, self.methods, "method")
         if method == WESTFALL_YOUNG and not self.shared:
             raise ValueError(
@@ -228,10 +229,8 @@ class MultipleTestsResult(Result):
     def rows(self) -> list[dict[str, Any]]:
         """Return rows of ``table``, one per test.
 
-        Columns: its name, statistic, pvalue, adjusted, reject, reason.
-
-        Tests that were not made come last, with NaN for numbers and the reason; it is empty for the
-        others.
+        The columns are its name, statistic, pvalue, adjusted, reject and reason.  Tests that were
+        not made come last, with NaN for numbers and the reason, which is empty for the others.
         """
         columns = (
             array.tolist()
@@ -247,9 +246,9 @@ class MultipleTestsResult(Result):
         return [dict(zip(names, row, strict=True)) for row in (*tested, *others)]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain Python values under the attribute names, without the null distributions.
+        """Return plain Python values under the attribute names.
 
-        ``tests`` are rows.
+        ``tests`` are rows, without the null distributions.
         """
         names = (
             "pvalue",
@@ -385,9 +384,9 @@ class MultipleTestsResult(Result):
         return sentence(self._finding())
 
     def summary(self) -> Summary:
-        """Return what was done, and the tests, most significant first.
+        """Return the settings, and the tests, most significant first.
 
-        There are thirty at most, while ``table`` has all.
+        There are thirty at most, whereas ``table`` has all.
         """
         rejected = self.reject()
         estimator = self.setup.estimator

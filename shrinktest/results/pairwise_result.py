@@ -26,20 +26,21 @@ PAIR = ("first", "second")
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class PairwiseResult(MultipleTestsResult):
-    """Tests of every pair of samples, or of levels of a factor, with adjusted p-values.
+    """Tests of every pair of samples, or of levels of a factor.
 
     Attributes
     ----------
     areas : mapping of tuple to tuple of float
         By pair, the AUC with the limits of its interval; empty if it was not estimated.
     confidence : float
-        Confidence of each interval by itself.
+        Confidence level of each interval, which is not adjusted for their number.
     effects : mapping of tuple to TwoSampleEffect
         By pair of samples, all of the effect.
     method : str
         "shaffer", or a method of statsmodels' ``multipletests``.
     nulls, keys, alpha, data, setup, untested, rng, notes, shared
-        As in a :class:`MultipleTestsResult`; names are (first, second), or those and a place.
+        As in a :class:`MultipleTestsResult`, but names are (first, second), or those and a level of
+        another factor.
 
     Examples
     --------
@@ -70,7 +71,7 @@ class PairwiseResult(MultipleTestsResult):
         return super()._adjusted(method, alpha)
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return rows of ``table``, one per pair, with its AUC and the limits of its interval."""
+        """Return rows of ``table``, one per pair, with its AUC and the interval."""
         rows = super().rows()
         if not self.areas:
             return rows
@@ -115,5 +116,8 @@ class PairwiseResult(MultipleTestsResult):
         return super().to_dict() | {"confidence": self.confidence}
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the AUC of every pair with its interval (matplotlib); p-values without effects."""
+        """Draw the AUC of every pair with its interval (matplotlib).
+
+        Without effects, it draws p-values.
+        """
         return plot_pairs_of_samples(self, ax)

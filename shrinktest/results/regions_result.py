@@ -83,10 +83,10 @@ class Region:
     over : str
         Name of the sample that has more there.
     first, second : float
-        Share of the rows of each sample that lie in the region.
+        Proportion of the rows of each sample that lie in the region.
     low, high : float
-        Limits of an interval for ``difference``, the second share minus the first; NaN if there is
-        none.
+        Limits of an interval for ``difference``, the second proportion minus the first; NaN if
+        there is none.
     pvalue, adjusted : float
         p-value of this region alone, and adjusted for all boxes that were compared.
 
@@ -117,12 +117,12 @@ class Region:
 
     @property
     def difference(self) -> float:
-        """The second share minus the first."""
+        """The second proportion minus the first."""
         return self.second - self.first
 
     @property
     def change(self) -> str:
-        """The difference of the shares in percentage points, with its interval."""
+        """The difference in proportions in percentage points, with its interval."""
         shown, *limits = (
             f"{100.0 * value:+.1f}" for value in (self.difference, self.low, self.high)
         )
@@ -132,7 +132,9 @@ class Region:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RegionsResult(Result):
-    """Regions in which one of two samples is over-represented, as ``result.regions()`` finds them.
+    """Regions in which one of two samples is over-represented.
+
+    The method ``result.regions()`` of a two-sample test finds them.
 
     Attributes
     ----------
@@ -141,17 +143,19 @@ class RegionsResult(Result):
     names : tuple of str
         Names of the two samples.
     n_boxes, n_clear : int
-        Boxes that were compared, and those whose adjusted p-value is at most ``alpha``.
+        Number of boxes that were compared, and of those whose adjusted p-value is at most
+        ``alpha``.
     smallest : float
         Smallest adjusted p-value of all boxes.
     alpha, confidence : float
-        Level of the adjusted p-values, and confidence of each interval by itself.
+        Significance level of the adjusted p-values, and confidence level of each interval, which is
+        not adjusted for their number.
     n_resamples, exact
-        Permutations, as in the test.
+        Number of permutations and whether they were enumerated, as in the test.
     drawn : tuple of tuple of Column
         Rows of each sample, in the columns that a picture shows.
     notes : tuple of str
-        What the result does not say.
+        Limitations of the result.
 
     Examples
     --------
@@ -221,7 +225,8 @@ class RegionsResult(Result):
     def rows(self) -> list[dict[str, Any]]:
         """Return the rows of ``table``, one for each region.
 
-        Columns: region (in words), over, first, second, difference, low, high, pvalue, adjusted.
+        The columns are region (in words), over, first, second, difference, low, high, pvalue and
+        adjusted.
         """
         names = ("over", "first", "second", "difference", "low", "high", "pvalue", "adjusted")
         return [
@@ -236,7 +241,7 @@ class RegionsResult(Result):
         return values | {"regions": self.rows()}
 
     def summary(self) -> Summary:
-        """Return what was compared, and a row for each region, clearest first."""
+        """Return the settings, and a row for each region, clearest first."""
         first, second = self.names
         cells = [
             [
@@ -277,29 +282,39 @@ def regions_of(
     alpha : float, optional
         Largest adjusted p-value of a region that is named; by default the level of the test.
     confidence : float, default 0.95
-        Confidence of the interval for the difference of the two shares of a region, each by itself.
+        Confidence level of the interval for the difference in the two proportions of a region,
+        which is not adjusted for the number of regions.
 
     Returns
     -------
     RegionsResult
         ``print(result.regions().summary())``, ``result.regions().table``, ``.plot()``.
 
+    Raises
+    ------
+    ValueError
+        If the result does not hold its data, or the columns were replaced by residuals, row numbers
+        or bins.
+
     Notes
     -----
     Boxes in one to three columns are fixed without the labels: their edges are quantiles of the
-    pooled rows, and categories are taken one by one or in sets.  The share of the first sample in a
-    box is compared, in units of its standard deviation, over the permutations of the test, with
-    its blocks, groups or pairs.  The p-value of a box is exact if its share is equal in both
-    samples.  The step-down procedure of Westfall and Young [WY93] adjusts for the number of boxes;
-    that it holds its level if some boxes differ and others do not was measured (:doc:`/regions`).
+    pooled rows, and categories are used one by one or in sets.  The proportion of the first sample
+    in a box is compared, in units of its standard deviation, over the permutations of the test,
+    with its blocks, groups or pairs.  The p-value of a box is exact if its proportion is equal in
+    both samples.  The step-down procedure of Westfall and Young [WY93] adjusts for the number of
+    boxes; simulations show that it controls the error rate if some boxes differ and others do not
+    (:doc:`/regions`).
 
-    Of boxes that differ, the clearest is named first; others only if they are as clear without the
-    rows of those before, and at least half of their rows are in none of these.  The regions are
-    chosen by the data: their adjusted p-values allow for that, their shares and intervals do not,
+    The clearest box is named first, and others only if they are as clear without the rows of those
+    before, and at least half of their rows are in none of these.  Because the regions are chosen by
+    the data, their adjusted p-values allow for that, but their proportions and intervals do not,
     and are on average too far apart.
 
-    Raises ValueError if the result does not hold its data, or if the columns were replaced by
-    residuals, row numbers or bins.
+    References
+    ----------
+    .. [WY93] Westfall and Young, "Resampling-based multiple testing: examples and methods for
+       p-value adjustment", Wiley, 1993.
     """
     alpha = result.alpha if alpha is None else level(alpha)
     confidence = level(confidence, "confidence")

@@ -96,40 +96,41 @@ _KEYS = (*_ROW, "names", "columns", "notes", "rng", "versions", "tolerance", "as
 @part_of("setup", "estimator", "kernel", "form", "tuning", "route")
 @dataclass(frozen=True, eq=False, repr=False)
 class TestResult(WordsOfTest, Decision):
-    """Result of a test: statistic, p-value, null distribution and how they were computed.
+    """Result of a test: statistic, p-value, null distribution and settings.
 
-    ``statistic, pvalue = result`` works.  Entries of ``null``, ``data`` and ``setup`` are
-    attributes of it, too.
+    ``statistic, pvalue = result`` unpacks it.  Entries of ``null``, ``data`` and ``setup`` are
+    attributes of the result, too.
 
     Attributes
     ----------
     null : Null
         ``statistic``, ``pvalue``, ``null_distribution`` and ``n_resamples``; ``exact`` (all
         permutations were enumerated), ``tolerance`` (how far below the statistic a value counts as
-        equal), ``exceedances`` (values that reach it); with a rule, ``stopping``, ``n_planned`` and
-        ``stopped`` (the p-value belongs to the rule).
+        equal), ``exceedances`` (number of values that reach it); with a stopping rule,
+        ``stopping``, ``n_planned`` and ``stopped`` (the p-value belongs to the rule).
     data : TestData
         ``test``, ``n_observations``, ``names`` of the samples or variables, ``columns`` of tables
         and their ``encodings``; ``restriction``, the permutations that the design allows;
-        ``method``, ``assumption``, how other variables were taken into account, and what must be
-        true for the p-value to be valid.
+        ``method``, how other variables are accounted for, and ``assumption``, which must be true
+        for the p-value to be valid.
     setup : Setup
-        ``estimator`` as given, ``kernel`` and ``bandwidth`` as used, ``form`` ("biased" or
-        "unbiased"), ``tuning`` (what was tuned when: "sample", "joint", "pooled", or "fixed"), and
-        ``route``, how the kernel was evaluated ("dense" and "factor" agree, "nystrom" and "rff"
-        approximate).
+        ``estimator`` as it was passed, ``kernel`` and ``bandwidth`` as they were used, ``form``
+        ("biased" or "unbiased"), ``tuning`` (when the estimator was tuned: "sample", "joint",
+        "pooled", or "fixed"), and ``route``, how the kernel was evaluated ("dense" and "factor"
+        agree, whereas "nystrom" and "rff" approximate).
     alpha : float
-        Level at which ``reject`` and ``summary`` decide.
+        Significance level at which ``reject`` and ``summary`` decide.
     estimates : tuple of MeanEmbedding
-        The fitted embeddings with their tuned amounts (for independence one, of the centred pairs).
+        The fitted embeddings with their tuned amounts (for independence one, of the centered
+        pairs).
     rng : dict
-        Bit generator, seed entropy and state before the first draw: enough to draw the same
+        Bit generator, seed entropy and state before the first draw, which are enough to draw these
         permutations again.
     notes : tuple of str
-        Assumptions that may fail, and what was left out.
+        Assumptions that may fail, and data that were left out.
     context : TestContext, str or None
-        The data for effects and witness bands, in a pickle only after ``with_data``, or why they
-        are missing.
+        The data for effects and witness bands, in a pickle only after ``with_data``; otherwise the
+        reason why they are missing.
 
     Examples
     --------
@@ -196,7 +197,7 @@ class TestResult(WordsOfTest, Decision):
     def z(self) -> float:
         """Z-score of the statistic: its distance from the permutation mean.
 
-        It is in standard deviations of the permutations.
+        The unit is the standard deviation over the permutations.
         """
         values = self.null_distribution
         spread = float(np.std(values, ddof=1)) if values.size > 1 else 0.0
@@ -205,10 +206,8 @@ class TestResult(WordsOfTest, Decision):
     def critical_value(self, alpha: float | None = None) -> float:
         """Return the value that the statistic must exceed to be rejected at ``alpha``.
 
-        It must exceed it by more than ties.
-
-        Infinity with too few permutations to reject at all; NaN if drawing stopped before the value
-        was known.
+        It must exceed the value by more than ties.  The value is infinity if there are too few
+        permutations to reject at all, and NaN if drawing stopped before the value was known.
         """
         alpha = self.alpha if alpha is None else level(alpha)
         if self.stopped:
@@ -220,11 +219,11 @@ class TestResult(WordsOfTest, Decision):
         return float(ordered[allowed - (not self.exact)]) if allowed else math.inf
 
     def pvalue_interval(self, confidence: float = 0.95) -> tuple[float, float]:
-        """Return a Clopper-Pearson interval for the p-value that all permutations would give.
+        """Return a Clopper-Pearson interval for the p-value by all permutations.
 
-        It is Monte Carlo uncertainty only: the p-value is valid for any number of permutations.
-        Under a stopping rule the limits are slightly conservative; for an ensemble 95% intervals
-        cover in 91 to 92%.
+        It shows only Monte Carlo uncertainty, because the p-value is valid for any number of
+        permutations.  Under a stopping rule the limits are slightly conservative, whereas for an
+        ensemble 95% intervals cover in 91% to 92%.
         """
         confidence = level(confidence, "confidence")
         if self.exact or self.n_resamples == 0:
@@ -249,27 +248,32 @@ class TestResult(WordsOfTest, Decision):
         Parameters
         ----------
         confidence : float, default 0.95
-            Confidence of every interval by itself.
+            Confidence level of every interval, which is not adjusted for their number.
         folds : int, optional
-            For samples in memory: the witness function is fitted to all folds but one, and scores
-            that one; default 5.
+            Number of folds, for samples in memory: the witness function is fitted to all folds but
+            one, and scores that one; default 5.
         columns : bool, default False
-            For two samples and one statistic: also compute ``contributions`` of the columns.
+            Whether to compute ``contributions`` of the columns, for two samples and one statistic.
         rng : None, int, SeedSequence, BitGenerator or Generator
-            Assigns rows to folds, and exchanges columns; with None every call does this in the same
-            way.
+            Seed or generator that assigns rows to folds, and exchanges columns; if it is None,
+            every call does this identically.
 
         Returns
         -------
         TwoSampleEffect, KSampleEffect or DependenceEffect
-            ``print(result.effect().summary())`` explains it.
+            The effect, which ``print(result.effect().summary())`` explains.
+
+        Raises
+        ------
+        ValueError
+            If the result does not hold its data, or an argument cannot be used.
 
         Notes
         -----
         :class:`TwoSampleEffect` and :class:`DependenceEffect` define the estimands.  Intervals
-        respect pairs, groups and blocks; :doc:`/effects` reports their coverage.  The distance and
-        the dependence depend on the kernel and its bandwidth: compare data sets with one numeric
-        ``bandwidth``.
+        respect pairs, groups and blocks; :doc:`/effects` reports their coverage.  Because the
+        distance and the dependence depend on the kernel and its bandwidth, compare data sets with
+        one numeric ``bandwidth``.
         """
         folds = None if folds is None else count(folds, "folds", minimum=2)
         confidence = level(confidence, "confidence")
@@ -287,7 +291,7 @@ class TestResult(WordsOfTest, Decision):
         )
 
     def with_data(self) -> Self:
-        """Return the same result, which keeps its data when it is pickled."""
+        """Return this result with its data, which it then has after pickling, too."""
         return replace(self, context=replace(self.require_data(), keep=True))
 
     def require_data(self) -> Any:
@@ -315,11 +319,10 @@ class TestResult(WordsOfTest, Decision):
     def to_dict(self, *, effect: bool | Effect = False) -> dict[str, Any]:
         """Return plain Python values under the attribute names.
 
-        ``result`` (name of the class) and ``reject`` are included.
-
-        With ``effect`` also the output of ``self.effect()``, which takes time to compute.
-        ``estimates`` are given by size (``n``), squared norm (``norm2``) and, if shrunk, by
-        ``shrinkage`` and its unit (``amount``).
+        ``result`` (name of the class) and ``reject`` are included.  If ``effect``, the output of
+        ``self.effect()`` is included, too, although it needs time to compute.  ``estimates`` are
+        described by size (``n``), squared norm (``norm2``) and, if shrunk, by ``shrinkage`` and its
+        unit (``amount``).
         """
         estimates: list[dict[str, Any]] = []
         for estimate in self.estimates:
@@ -340,10 +343,9 @@ class TestResult(WordsOfTest, Decision):
         }
 
     def summary(self, *, effect: bool | Effect = False) -> Summary:
-        """Return setup and result as a table that prints as text and renders as HTML in a notebook.
+        """Return setup and result as a table, as text and as HTML in a notebook.
 
-        With ``effect``, the table includes the effect (:meth:`effect`), which takes time to
-        compute.
+        If ``effect``, the table includes the effect (:meth:`effect`), which needs time to compute.
         """
         if not effect:
             return Summary.of(*self._tables(), notes=self.notes)

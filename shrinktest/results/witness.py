@@ -25,12 +25,12 @@ _TIE = 1e-10  # relative
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TwoSampleResult(TestResult):
-    """Result of a two-sample test: all of a :class:`TestResult`, and where the two samples differ.
+    """Result of a two-sample test, which shows where the samples differ, too.
 
     Attributes
     ----------
     null, data, setup, alpha, estimates, rng, notes, context
-        As in a :class:`TestResult`.
+        As in a :class:`TestResult`, whose methods it has.
 
     Examples
     --------
@@ -49,11 +49,9 @@ class TwoSampleResult(TestResult):
     def witness(self, points: Any) -> np.ndarray:
         """Return the witness function mu_X - mu_Y at ``points`` (m, d), shape (m,).
 
-        It is positive if X has more mass there.
-
-        For tables, the points are a table with the same columns, or an array if all columns are
-        numbers.  Raises ValueError if the data contained missing values or covariates were taken
-        off.
+        It is positive if X has more mass there.  For tables, the points are a table with these
+        columns, or an array if all columns are numbers.  Raises ValueError if the data contained
+        missing values or covariates were adjusted for.
         """
         if not self.estimates:
             if self.context is not None:
@@ -70,7 +68,7 @@ class TwoSampleResult(TestResult):
         return points if encoding is None else encoding.read(points, "points")
 
     def require_columns(self) -> None:
-        """Raise ValueError if the kernel compares residuals in place of the columns."""
+        """Raise ValueError if the kernel compares residuals instead of the columns."""
         if self.method:
             raise ValueError(
                 "points: with covariates= the witness function is of the residuals; use "
@@ -95,26 +93,37 @@ class TwoSampleResult(TestResult):
         Parameters
         ----------
         points : array_like or table, shape (g, d), or (g, r, d), optional
-            Where; with three dimensions, the average over each group of r points, given as the
-            kernel compares them.  They must not depend on which observation is in which sample.  By
-            default the distinct observations of both samples, at most 256.
+            Points at which the function is evaluated; with three dimensions, it is averaged over
+            each group of r points, in the units that the kernel compares.  They must not depend on
+            which observation is in which sample.  The default is the distinct observations of both
+            samples, at most 256.
         confidence : float, default 0.95
-            The chance that the whole function stays within the band if the samples have one
+            Probability that the whole function remains within the band if the samples have one
             distribution.
         studentize : bool, default True
             Whether the band is proportional to the spread of the function over the permutations;
-            otherwise it has one width, so that small differences in the tails stay within it.
+            otherwise it has one width, so that small differences in the tails remain within it.
+
+        Returns
+        -------
+        WitnessBand
+            The function and its band at every point.
+
+        Raises
+        ------
+        ValueError
+            If the result does not hold its data, or ``points`` do not match them.
 
         Notes
         -----
         The functions of the permutations of the test, with estimates fitted again, are compared by
         their largest height over the points, in units of their root mean square at every point if
         ``studentize``.  If the function leaves the band anywhere, equality is rejected at level 1 -
-        confidence, exactly.  Where it does shows where the evidence is; the points are not proven
-        one by one (weak control).
+        confidence, exactly.  The points at which it leaves the band show the evidence, but they are
+        not proven one by one (weak control).
 
         At points that depend on the labels, such as the mean of X, the function may leave the band
-        twice as often as stated; the default points, taken from the pooled sample, do not.
+        twice as often as stated, whereas the default points, from the pooled sample, avoid this.
         """
         context = self.require_data()
         if points is not None and len(getattr(points, "shape", ())) != 3:
@@ -129,14 +138,14 @@ class TwoSampleResult(TestResult):
 
     @tiny_is_zero
     def contributions(self, *, n_repeats: int = 20, rng: Any = None) -> pd.DataFrame:
-        """Return what each coordinate contributes to the statistic of a two-sample test (pandas).
+        """Return the contribution of each coordinate to the statistic (pandas).
 
         Parameters
         ----------
         n_repeats : int, default 20
-            Exchanges to average over.
+            Number of exchanges to average over.
         rng : None, int, SeedSequence, BitGenerator or Generator
-            Source of the exchanges; with None every call draws the same ones.
+            Seed or generator of the exchanges; if it is None, every call draws identical ones.
 
         Returns
         -------
@@ -144,14 +153,19 @@ class TwoSampleResult(TestResult):
             coordinate (the name of a column of tables, else its number), drop, error (standard
             error of the drop over the repeats), share (drop over statistic).
 
+        Raises
+        ------
+        ValueError
+            If the result does not hold its data, or the kernel does not compare columns.
+
         Notes
         -----
         The drop is the statistic minus its value after the values of the coordinate have been
         exchanged among all observations of both samples: the permutation importance of L. Breiman,
-        Random forests, Machine Learning 45 (2001), 5-32. The bandwidth stays, and so do the
-        coordinates of a kernel that the test approximated; estimators are fitted again.  Shares do
-        not add up to 1, because what two coordinates show together counts for both; they are NaN if
-        the statistic is not above zero.
+        Random forests, Machine Learning 45 (2001), 5-32.  The bandwidth remains fixed, as do the
+        coordinates of a kernel that the test approximated, but estimators are fitted again.  Shares
+        do not add up to 1, because evidence that two coordinates show together counts for both;
+        they are NaN if the statistic is not above zero.
         """
         self.require_values()
         table: pd.DataFrame = self.require_data().contributions(
@@ -162,24 +176,24 @@ class TwoSampleResult(TestResult):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WitnessBand(Result):
-    """The witness function at some points with a simultaneous permutation band around zero.
+    """The witness function at some points with a permutation band around zero.
 
     Attributes
     ----------
     points : ndarray, shape (g, d)
-        Where it was evaluated.
+        Points at which the function was evaluated.
     values, half_width : ndarray, shape (g,)
         The witness function mu_X - mu_Y of the data, and half the width of the band, which is
-        symmetric about zero; infinite with too few permutations for this confidence.
+        symmetric about zero; it is infinite if there are too few permutations for this confidence.
     confidence : float
-        Under equal distributions the whole function stays within the band with at least this
+        Under equal distributions the whole function remains within the band with at least this
         probability.
     pvalue : float
-        p-value of the test that rejects when the function leaves its band anywhere.
+        p-value of the test that rejects if the function leaves its band anywhere.
     n_resamples, exact, studentized
-        As in the test, and as given to :meth:`TwoSampleResult.witness_band`.
+        As in the test, and as passed to :meth:`TwoSampleResult.witness_band`.
     notes : tuple of str
-        Of a combined test, which member the function is of.
+        For a combined test, the member whose function it is.
     """
 
     points: np.ndarray
@@ -202,7 +216,7 @@ class WitnessBand(Result):
         confidence: float,
         studentize: bool,
     ) -> WitnessBand:
-        """Make the band of the functions of all permutations, (rows, g), the observed one first."""
+        """Make the band of the functions of all permutations, the observed one first."""
         # over all rows, the observed one among them, so that rows stay exchangeable
         spread = (
             np.sqrt(np.square(functions).mean(axis=0))
@@ -234,7 +248,7 @@ class WitnessBand(Result):
 
     @property
     def outside(self) -> np.ndarray:
-        """Return where the function leaves the band, one boolean per point."""
+        """True at points where the function leaves the band, one boolean per point."""
         return np.abs(self.values) > self.half_width
 
     @property

@@ -171,7 +171,7 @@ class Batches:
             )
 
     def called(self, name: str) -> str:
-        """Return the name of the sample in messages about columns, such as its first file."""
+        """Return the name of the sample in messages, such as its first file."""
         return str(paths_in(self.data, name)[0]) if is_paths(self.data) else name
 
     def names(self, name: str) -> tuple[str, ...] | None:

@@ -35,7 +35,7 @@ _ALIKE = 3.0  # ratio of spreads up to which columns are drawn in one unit
 def plot_change(result: Any, ax: Axes | None = None) -> Axes:
     """Draw the standardized distance at every cut, and the change (matplotlib).
 
-    The place of the change and its interval are shown.
+    The picture shows the location of the change and its interval.
     """
     if result.location is None:
         raise ValueError(

@@ -146,7 +146,7 @@ def draw_witness_map(ax: Axes, shown: Any, names: Sequence[str]) -> None:
 
 
 def plot_pairs(effect: Any, ax: Axes | None = None, *, measure: str = "auc") -> Axes:
-    """Draw ``measure`` of every two samples with its interval, largest first (matplotlib).
+    """Draw ``measure`` of every two samples with its interval, largest first.
 
     ``measure`` is "auc" or "distance".
     """
@@ -171,7 +171,7 @@ def plot_pairs(effect: Any, ax: Axes | None = None, *, measure: str = "auc") -> 
 
 
 def plot_candidates(result: Any, ax: Axes | None = None) -> Axes:
-    """Draw how much further than the nearest every candidate is (matplotlib).
+    """Draw how much further than the closest every candidate is (matplotlib).
 
     Each has its interval.
     """

@@ -35,10 +35,10 @@ _DARK = 0.4  # of the way to the darkest color, from which black letters could n
 
 
 def plot_null(result: Any, ax: Axes | None = None) -> Axes:
-    """Draw the null distribution with the observed statistic and the critical value (matplotlib).
+    """Draw the null distribution, the statistic and the critical value.
 
-    A statistic far beyond the null distribution would leave a sliver of it: an arrow at the edge
-    then points there.
+    If the statistic is far beyond the null distribution, an arrow at the edge points there, because
+    little would be left of the distribution otherwise.
     """
     _check_permuted(result)
     ax = axes(ax)
@@ -233,7 +233,10 @@ def _plot_lags(tests: Any, ax: Axes | None) -> Axes:
 
 
 def plot_level_check(result: Any, ax: Axes | None = None) -> Axes:
-    """Draw the share of p-values up to every level, with the band of uniform ones (matplotlib)."""
+    """Draw the proportion of p-values up to every level, with a band (matplotlib).
+
+    The band is that of uniform p-values.
+    """
     from scipy.stats import binom
 
     ax = axes(ax)

@@ -37,14 +37,22 @@ _LEVELS = 8
 def plot_regions(
     result: Any, ax: Axes | None = None, *, columns: Sequence[str] | None = None
 ) -> Axes:
-    """Draw rows of both samples in two columns, and the regions that have sides in these only.
+    """Draw rows of both samples in two columns, and regions in these (matplotlib).
+
+    Only regions that have sides in no other column are drawn.
 
     Parameters
     ----------
     ax : Axes, optional
+        Axes to draw on; default new ones.
     columns : sequence of str, optional
         Two of the columns of regions; by default those of the first region, and one more if it has
-        sides in one column only.
+        sides in only one column.
+
+    Returns
+    -------
+    Axes
+        The axes with the picture.
     """
     ax = axes(ax)
     draw_regions(ax, result, columns)

@@ -50,23 +50,32 @@ def plot_witness(
 ) -> Axes:
     """Draw the witness function over one or two coordinates (matplotlib).
 
-    Its band and the observations are shown.
+    The picture shows its band and the observations, too.
 
     Parameters
     ----------
     ax : Axes, optional
+        Axes to draw on; default new ones.
     coordinates : sequence of int or str, optional
-        Names (of tables) or numbers of one or two columns; needed with more than two.
+        Names (of tables) or numbers of one or two columns, which are required if there are more
+        than two.
     others : {"median", "marginal"}, default "median"
-        "median" holds the other columns at the medians of all observations, and categories at the
-        most frequent level; "marginal" averages over their values (the partial dependence of J. H.
-        Friedman, Annals of Statistics 29 (2001), 1189-1232).
-    confidence, studentize
-        As in :meth:`witness_band`.
+        "median" fixes the other columns at the medians of all observations, and categories at the
+        most frequent level, whereas "marginal" averages over their values (the partial dependence
+        of J.  H. Friedman, Annals of Statistics 29 (2001), 1189-1232).
+    confidence : float, default 0.95
+        Confidence level of the band, as in :meth:`witness_band`.
+    studentize : bool, default True
+        Whether the band is proportional to the spread, as in :meth:`witness_band`.
     grid : int, optional
-        Points along each coordinate.
+        Number of points along each coordinate.
     member : str, optional
         The member of a combined test that is drawn, for the title.
+
+    Returns
+    -------
+    Axes
+        The axes with the picture.
     """
     result.require_columns()
     result.require_values()
