@@ -28,8 +28,8 @@ method : str, default "westfall-young"
 trim : float, default 0.05
     Smallest distance of a change from either end, as a fraction of the rows (at least two rows).
 confidence : float or None, default 0.95
-    Confidence level of the interval for the location of a change.  None skips the interval, which
-    saves time.
+    Confidence level of the interval for the location of a change, or None to skip the interval,
+    which saves time.
 times : array_like, shape (n,), optional
     Increasing times of the rows (numbers, dates or text), which label the location; default the
     dates in the index of a pandas table.
@@ -58,14 +58,14 @@ form : {"auto", "biased", "unbiased"}, default "auto"
     without the bias of its squared norms.  "auto" is unbiased for samples of unequal size, and
     biased otherwise.
 n_resamples : int or inf, default 999
-    Number of random permutations.  If there are no more than this in total, each is used once
-    (exact enumeration).
+    Number of random permutations; if there are no more than this in total, each is used once (exact
+    enumeration).
 alpha : float, default 0.05
     Significance level of the decision; the p-value does not depend on it.
 stopping : {None, "besag-clifford", "curtailed"} or Stopping, optional
     Rule for drawing fewer than ``n_resamples`` permutations.  "besag-clifford" stops after 20
-    exceedances (:class:`BesagClifford` accepts another number), and the p-value remains exact.
-    "curtailed" stops when the decision at ``alpha`` is certain (:class:`Curtailed`).
+    exceedances (:class:`BesagClifford` accepts another number), and the p-value remains exact,
+    whereas "curtailed" stops when the decision at ``alpha`` is certain (:class:`Curtailed`).
 blocks : array_like, optional
     Block label of every row: one vector for all rows, or one vector per sample (a list, or a dict
     with the names of the samples).  Because rows are permuted only within blocks, differences
@@ -93,12 +93,12 @@ transform : transformer, callable or "hellinger", optional
     transformer per variable.
 nan_policy : {"raise", "omit", "indicator", "propagate"}, default "raise"
     Treatment of missing values.  "raise" raises an error, whereas "omit" drops rows (or pairs) with
-    a missing value, with a note.  "indicator" uses missingness as information: it adds an indicator
-    column and fills in the median.  "propagate" makes the p-value NaN.
+    a missing value, with a note.  "indicator" uses missingness as information by adding an
+    indicator column and filling in the median, whereas "propagate" makes the p-value NaN.
 rng : None, int, SeedSequence, BitGenerator or Generator
     Seed or random generator.
 workers : int, optional
-    Number of threads; default all available cores.  The result does not depend on it.
+    Number of threads, by default all available cores; the result does not depend on it.
 progress : bool, default False
     Show a progress bar.
 gram : {"auto", "dense", "factor", "nystrom", "rff"}, default "auto"
@@ -112,7 +112,7 @@ rank : int, optional
 max_memory : float, optional
     Largest memory for kernel values, in bytes; default a quarter of the free memory.
 store : path, optional
-    Checkpoint file for data in batches.  An interrupted run resumes from it when repeated with
+    Checkpoint file for data in batches, from which an interrupted run resumes when repeated with
     identical data, seed and arguments.
 """
 
@@ -122,8 +122,8 @@ _RAISES = (
     "argument."
 )
 _MEMORY = (
-    "MemoryError\n    If the kernel values do not fit in ``max_memory``; the message says what "
-    "would fit."
+    "MemoryError\n    If the kernel values do not fit in ``max_memory``; the message names a "
+    "remedy."
 )
 _WARNS = "UserWarning\n    If there are too few permutations to reject at ``alpha``."
 _ORDER = (

@@ -68,8 +68,9 @@ def two_sample_test(
     covariate_method : {"auto", "strata", "residuals", "propensity"}, default "auto"
         "strata" permutes rows with equal covariates, which is exact; "auto" uses it for text,
         categories and booleans.  "residuals" tests whether the sample label of a row is independent
-        of its values given the covariates, as :func:`independence_test` does with ``given``; "auto"
-        uses it for numbers.  "propensity" reassigns rows with the probabilities in ``propensity``.
+        of its values conditionally on the covariates, as :func:`independence_test` does with
+        ``given``; "auto" uses it for numbers.  "propensity" reassigns rows with the probabilities
+        in ``propensity``.
     propensity : float or array_like, optional
         Known probability that a row belongs to Y: one number, such as 0.5, or one for every row, in
         the layout of ``blocks``; the test is then exact.

@@ -134,7 +134,7 @@ class DistanceKernel(Kernel):
 
     @abstractmethod
     def decay(self, distances: Array, exponential: np.ufunc = np.exp) -> Array:
-        """Return the values at distances in units of the bandwidth, which may be overwritten.
+        """Return the values at distances in units of the bandwidth, perhaps in place.
 
         With ``exponential=np.expm1``, return the values less 1, as exact for short distances.
         """

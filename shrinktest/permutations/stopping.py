@@ -21,9 +21,9 @@ class Stopping(ABC):
 
     @abstractmethod
     def stop(self, exceedances: np.ndarray, planned: int) -> int | None:
-        """Return after how many draws to stop, given ``exceedances`` (drawn,) after every draw.
+        """Return after how many draws to stop; None if not yet.
 
-        None if not yet.
+        ``exceedances`` (drawn,) are their numbers after every draw.
         """
 
     @abstractmethod

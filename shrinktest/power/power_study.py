@@ -65,8 +65,7 @@ def power_study(
         Source of the data: a name (``shrinktest power --list``), a design such as
         ``designs.MeanShift(shift=0.5)``, or a function ``(rng, n) -> (X, Y)`` of two samples
         (``designs.FromFunction(function, test="independence")`` for pairs).
-    estimators : str, MeanEstimator, callable, AnyTest, sequence of these, or dict of label to one
-    of these
+    estimators : str, MeanEstimator, callable, AnyTest, sequence or dict of these
         Tests to compare.  Unless a dict gives labels, a name is its own label and an estimator is
         labeled by its repr.  Tests that combine several are "auto", a list within the sequence or
         the dict, or keyword arguments of the test, such as ``{"narrow and wide": {"estimator":

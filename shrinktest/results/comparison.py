@@ -332,7 +332,7 @@ class ComparisonResult(Result):
         return Summary.of(table, head=head, lines=self.places, notes=self.notes)
 
     def paragraph(self) -> str:
-        """Return two to four sentences for an article: overall test, columns, and software."""
+        """Return two to four sentences for an article: tests, columns and software."""
         overall = replace(self.overall, data=replace(self.overall.data, names=self.names))
         size = "" if self.effect is None else self.effect.reported()
         found = overall._finding()

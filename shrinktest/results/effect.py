@@ -302,7 +302,10 @@ class KSampleEffect(Effect):
         return lines
 
     def reported(self) -> str:
-        """Return the AUC of the samples that are furthest apart, in a clause; empty without any."""
+        """Return the AUC of the samples that are furthest apart, in a clause.
+
+        It is empty without any.
+        """
         known = self._estimated()
         if not known:
             return ""

@@ -357,7 +357,7 @@ class TestResult(WordsOfTest, Decision):
         return self.effect() if isinstance(effect, bool) else effect  # type: ignore[no-any-return]
 
     def printed(self) -> Table:
-        """Return the setup and the result as the summary prints them, a line for each value."""
+        """Return setup and result as the summary prints them, a line for each value."""
         return self._tables()[0].stacked()
 
     def _tables(self) -> list[Table]:

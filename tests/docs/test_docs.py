@@ -5,10 +5,13 @@ from __future__ import annotations
 import importlib
 import inspect
 import re
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 
 import outputs
 import pytest
+
+from shrinktest.results.references import bibliography
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -62,6 +65,54 @@ def test_every_public_name_has_a_docstring_with_an_example():
     assert {
         name for name in without if not name.startswith("shrinktest.power.designs.")
     } == EXAMPLE_ELSEWHERE
+
+
+def described():
+    """Public names with their docstrings, and methods and properties of classes with theirs."""
+    for name in OBJECTS.values():
+        yield name, inspect.getdoc(PUBLIC[name]) or ""
+        members = vars(PUBLIC[name]) if inspect.isclass(PUBLIC[name]) else {}
+        for key, value in members.items():
+            method = callable(value) or isinstance(value, property | classmethod | staticmethod)
+            if method and not key.startswith("_"):
+                yield f"{name}.{key}", inspect.getdoc(getattr(PUBLIC[name], key)) or ""
+
+
+def test_papers_that_docstrings_cite_are_in_their_references():
+    known = bibliography()
+    cited = 0
+    for name, text in described():
+        body, _, references = text.partition("References\n----------\n")
+        references = re.split(r"\n\n", references)[0]
+        keys = {key for key in re.findall(r"\[(\w+)\]", body) if key in known}
+        entries = dict(re.findall(r"(?ms)^\.\. \[(\w+)\] (.*?)(?=^\.\.|\Z)", references))
+        assert keys <= set(entries), name
+        for key, entry in entries.items():
+            words = " ".join(entry.split())
+            assert known[key]["title"] in words, (name, key)
+            assert words.startswith(known[key]["author"].partition(", ")[0]), (name, key)
+            assert words.endswith(f"{known[key]['year']}."), (name, key)
+        cited += len(entries)
+    assert cited > 50
+
+
+def test_first_lines_fit_and_functions_say_what_they_return_and_raise():
+    for name, text in described():
+        first, _, rest = text.partition("\n")
+        assert len(first) < 80 and not rest.partition("\n")[0].strip(), name
+        if inspect.isfunction(PUBLIC.get(name)):
+            titles = re.findall(r"(?m)^(\w+)\n-+$", text)
+            assert {"Returns", "Raises", "Examples"} <= set(titles), name
+
+
+def test_designs_describe_every_parameter():
+    for name in OBJECTS.values():
+        if not name.startswith("shrinktest.power.designs.") or not is_dataclass(PUBLIC[name]):
+            continue
+        text = inspect.getdoc(PUBLIC[name])
+        heads = re.findall(r"(?m)^([\w, ]+) : ", text)
+        entries = {entry for head in heads for entry in head.split(", ")}
+        assert {field.name for field in fields(PUBLIC[name]) if field.init} <= entries, name
 
 
 def test_every_public_method_has_a_docstring():
