@@ -107,8 +107,8 @@ def two_sample_test(
 
     Several statistics share their permutations and give one exact p-value; :doc:`/estimators`
     lists the statistics of "auto". With ``paired=True`` half of the weight of "auto" is on the
-    differences within pairs. Data in batches are read whole if they fit in memory, and otherwise need
-    ``gram="rff"`` or "nystrom" (:doc:`/large`).
+    differences within pairs. Data in batches are read whole if they fit in memory, and otherwise
+    need ``gram="rff"`` or "nystrom" (:doc:`/large`).
 
     Examples
     --------
