@@ -66,6 +66,8 @@ class Plan:
     # rows of each series that change places one by one; an empty one stands for all rows, None for
     # units that are larger
     series: tuple[np.ndarray, ...] | None = None
+    # columns of the units that change places: if the spread depends on them, level and power suffer
+    spread: Projection | None = None
     notes: tuple[str, ...] = ()
 
 
@@ -212,8 +214,16 @@ def _rows_plan(
         alignment=part.adjusted,
         cells=block,
         interaction=term.is_interaction and not exact,
+        spread=None if exact else _within(part.model, block),
         notes=notes,
     )
+
+
+def _within(columns: Array, cells: np.ndarray) -> Projection:
+    """Return the bases of columns (n, c) and of the cells that they are adjusted for."""
+    always = indicators(cells)
+    always /= np.sqrt(always.sum(axis=0))
+    return Projection(basis(columns, always), always, always)
 
 
 def orders_within(cells: np.ndarray) -> Permutations:
@@ -379,7 +389,8 @@ def _labels_plan(design: Design, term: TestedTerms, part: Projection, alpha: flo
     """Return the plan of interactions between and within groups: labels of groups move."""
     columns = [_label_columns(design, each, part.rest) for each in term.parts]
     block = design.block[design.first]
-    count = n_distinct(np.hstack([labels for labels, _ in columns]), block)
+    labels = np.hstack([labels for labels, _ in columns])
+    count = n_distinct(labels, block)
     _require_permutations(term, count, f"labels of {design.group_name}", alpha)
     moved = moved_labels(columns, design.rows_group)
     return Plan(
@@ -395,6 +406,7 @@ def _labels_plan(design: Design, term: TestedTerms, part: Projection, alpha: flo
         alignment=part.adjusted,
         cells=design.rows_group,
         interaction=True,
+        spread=_within(labels, block),
     )
 
 
@@ -463,5 +475,6 @@ def _plan_of_strata(design: Design, term: JointTerm, alpha: float) -> Plan:
         alignment=part.adjusted,
         cells=np.zeros(design.size, dtype=np.int64),
         interaction=not exact,
+        spread=None if exact else _within(columns_of_groups, block),
         notes=notes,
     )
