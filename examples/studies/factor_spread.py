@@ -1,0 +1,306 @@
+"""Spread in designs with several factors: level and power of ``dispersion``, and how often its note appears.
+
+Residuals of a robust fit change places.  Residuals of least squares are next to them: a row far from the others spoils
+its cell, and permutations mix what it left there.  The rounds of the robust fit, and its constant, were chosen with
+the settings that are marked as seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from _factors import (
+    UNBALANCED,
+    Design,
+    Factorial,
+    Tested,
+    TwoWay,
+    Visits,
+    chunked,
+    generator,
+    quiet,
+    settings,
+)
+from _levels import RESAMPLES, rate
+from _levels import chart as level_chart
+from _study import markdown, parts, run, span
+
+from shrinktest import Gaussian, Linear
+from shrinktest.factors import of_groups
+from shrinktest.spread import EqualSpread, residual_plan
+from shrinktest.statistics.features import Features
+from shrinktest.statistics.projections import projected
+from shrinktest.statistics.spread import SpreadStatistic, robust_fit
+
+NAME = "factor_spread"
+ALPHA = 0.05
+MOST = 0.075  # what a level of an approximate test may be
+KERNELS = ("Gaussian", "linear")
+FITS = ("robust", "least squares")
+SPREADS = (1.0, 2.0, 4.0)
+LAWS = ("normal", "t2", "exponential", "lognormal")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A design, the terms that are tested, and whether the robust fit was chosen with it."""
+
+    kind: str  # "equal" or "unequal" spread
+    label: str
+    design: Design
+    terms: tuple[str, ...]
+    seen: bool = False
+
+
+def _two_way(cells: tuple[int, ...], law: str, **effects: Any) -> TwoWay:
+    """Return two factors that shift the response, with an interaction."""
+    return TwoWay(cells=cells, law=law, shift_a=2.0, shift_b=2.0, shift_ab=1.0, **effects)
+
+
+def null_settings() -> list[Setting]:
+    """Return settings of equal spread."""
+    terms = ("a", "a:b")
+    sizes = {
+        "4 a cell": (4,) * 4,
+        "5 a cell": (5,) * 4,
+        "8 a cell": (8,) * 4,
+        "15 a cell": (15,) * 4,
+        "3, 13, 15, 9": UNBALANCED,
+    }
+    chosen = [
+        ("4 a cell", "t2"),
+        *(("5 a cell", law) for law in ("normal", "t2", "exponential")),
+        ("15 a cell", "lognormal"),
+        *(("3, 13, 15, 9", law) for law in ("normal", "t2", "exponential")),
+    ]
+    cases = [
+        Setting("equal", f"{size}, {law}", _two_way(cells, law), terms, (size, law) in chosen)
+        for size, cells in sizes.items()
+        for law in LAWS
+    ]
+    for law, seen in (("exponential", True), ("t2", False)):
+        alone = _two_way((5,) * 4, law, columns=1)
+        cases.append(Setting("equal", f"5 a cell, {law}, one column", alone, terms, seen))
+    three_by_four = Factorial(repeats=4, law="t2")
+    return [
+        *cases,
+        Setting("equal", "three by four levels, 4 a cell, t2", three_by_four, terms),
+        Setting(
+            "equal",
+            "12 patients, 4 visits, t2",
+            Visits(law="t2", shift_treatment=1.5, shift_time=1.5),
+            ("treatment", "time", "treatment:time"),
+        ),
+    ]
+
+
+def power_settings() -> list[Setting]:
+    """Return settings in which a changes the spread."""
+    cases = [
+        ("5 a cell, normal, spread 2", (5,) * 4, "normal", 2.0, True),
+        ("5 a cell, t2, spread 4", (5,) * 4, "t2", 4.0, True),
+        ("5 a cell, exponential, spread 3", (5,) * 4, "exponential", 3.0, True),
+        ("8 a cell, normal, spread 1.6", (8,) * 4, "normal", 1.6, False),
+        ("8 a cell, exponential, spread 2", (8,) * 4, "exponential", 2.0, False),
+        ("15 a cell, lognormal, spread 3", (15,) * 4, "lognormal", 3.0, False),
+        ("3, 13, 15, 9, t2, spread 3", UNBALANCED, "t2", 3.0, False),
+    ]
+    return [
+        Setting("unequal", label, _two_way(cells, law, spread_a=spread), ("a",), seen)
+        for label, cells, law, spread, seen in cases
+    ]
+
+
+#: Rows in the cells of the designs whose note is counted.
+NOTED = {"5 a cell": (5,) * 4, "15 a cell": (15,) * 4, "3, 13, 15, 9": UNBALANCED}
+NOTED_LAWS = ("normal", "t2", "lognormal")
+
+
+# --- simulation ----------------------------------------------------------------------------------------------------
+
+
+def _features(hypothesis: Any, rng: np.random.Generator) -> Iterator[tuple[str, Features]]:
+    """Yield the name of every kernel, and the features of the units of a hypothesis."""
+    points = hypothesis.variables[0].points
+    for name, kernel in zip(KERNELS, (Gaussian().resolve(points), Linear()), strict=True):
+        cache = settings("robust").kernels(rng)
+        features, _ = hypothesis.features(kernel, cache)
+        yield name, of_groups(features, hypothesis.plan.groups)
+
+
+def _tests(tested: Tested, terms: tuple[str, ...]) -> Iterator[list[EqualSpread]]:
+    """Yield hypotheses that share their residuals: without groups, those of all terms."""
+    plans = [residual_plan(tested.trial.design, tested.plans[term]) for term in terms]
+    together = [plans] if tested.design.groups is None else [[plan] for plan in plans]
+    for some in together:
+        first = EqualSpread.of(some[0], tested.trial.response, True)
+        yield [replace(first, plan=plan) for plan in some]
+
+
+@quiet
+def rejections(setting: Setting, trials: range) -> list[dict]:
+    """Count the rejected data sets of a setting; each depends on its number only."""
+    tested = Tested(setting.design)
+    counts: dict[tuple[str, str, str], int] = {}
+    for trial in trials:
+        rng = generator(f"{setting.kind}, {setting.label}", trial)
+        tested.draw(rng)
+        for hypotheses in _tests(tested, setting.terms):
+            plan = hypotheses[0].plan
+            drawn = plan.permutations.draw(rng, RESAMPLES)
+            orders = np.vstack([np.arange(drawn.shape[1]), drawn])
+            for kernel, units in _features(hypotheses[0], rng):
+                model = plan.part.model
+                residuals = (
+                    projected(units, model, robust_fit(units, model)),
+                    projected(units, model),
+                )
+                for (fit, left), each in product(zip(FITS, residuals, strict=True), hypotheses):
+                    statistic = SpreadStatistic(left, each.plan.part, robust=True).statistic()
+                    values = statistic(orders)[:, 0]
+                    key = each.plan.term, kernel, fit
+                    hit = np.mean(values >= values[0] * (1.0 - 1e-10)) <= ALPHA
+                    counts[key] = counts.get(key, 0) + int(hit)
+    shared = {"kind": setting.kind, "setting": setting.label, "seen": setting.seen}
+    return [
+        {**shared, "term": term, "kernel": kernel, "fit": fit}
+        | {"rejections": count, "data_sets": len(trials)}
+        for (term, kernel, fit), count in counts.items()
+    ]
+
+
+@quiet
+def notes(setting: tuple[str, str], trials: range) -> list[dict]:
+    """Count data sets whose approximate test of a:b has a note on unequal spread, by the spread at a."""
+    size, law = setting
+    counts: dict[tuple[str, float], int] = {}
+    for spread in SPREADS:
+        tested = Tested(_two_way(NOTED[size], law, spread_a=spread))
+        for trial in trials:
+            rng = generator(f"note, {size}, {law}", trial)
+            tested.draw(rng)
+            hypothesis = tested.trial.hypothesis(tested.plans["a:b"])
+            for kernel, units in _features(hypothesis, rng):
+                key = kernel, spread
+                counts[key] = counts.get(key, 0) + int(hypothesis.spread_differs(units))
+    shared = {"setting": size, "law": law, "data_sets": len(trials)}
+    return [
+        {**shared, "kernel": kernel, "spread": spread, "noted": count}
+        for (kernel, spread), count in counts.items()
+    ]
+
+
+def _rates(counts: pd.DataFrame, keys: list[str], hits: str) -> pd.DataFrame:
+    """Return the rate of every combination of keys."""
+    sums = counts.groupby(keys, sort=False)[[hits, "data_sets"]].sum().reset_index()
+    rates = [rate(hit, trials) for hit, trials in zip(sums[hits], sums["data_sets"], strict=True)]
+    return pd.concat([sums[keys], pd.DataFrame(rates)], axis=1)
+
+
+def measured(args) -> dict[str, pd.DataFrame]:
+    """Return the rejections of tests of spread, and how often the note appears."""
+    settings_of_levels = [*null_settings(), *power_settings()]
+    levels = parts(args, NAME, list(chunked(rejections, settings_of_levels, args.trials)))
+    pairs = [(size, law) for size in NOTED for law in NOTED_LAWS]
+    noted = parts(args, f"{NAME}_notes", list(chunked(notes, pairs, args.trials)))
+    keys = ["kind", "setting", "seen", "term", "kernel", "fit"]
+    return {
+        "": _rates(levels, keys, "rejections"),
+        "notes": _rates(noted, ["setting", "law", "kernel", "spread"], "noted"),
+    }
+
+
+# --- page ----------------------------------------------------------------------------------------------------------
+
+
+def _starred(rate: float) -> str:
+    return f"{rate:.3f}{'*' if rate > MOST else ''}"
+
+
+def shown(table: pd.DataFrame, starred: bool) -> str:
+    """Return a Markdown table of rates, "robust / least squares", with a column for every kernel."""
+    table = table.assign(
+        setting=table["setting"] + np.where(table["seen"], " (seen)", ""),
+        cell=[_starred(x) if starred else f"{x:.2f}" for x in table["rejected"]],
+    )
+    keys = ["setting", "term", "kernel"]
+    cells = table.groupby(keys, sort=False)["cell"].agg(" / ".join).unstack(sort=False)
+    return markdown(cells.reset_index().rename(columns={"setting": "design"}))
+
+
+def shown_notes(table: pd.DataFrame) -> str:
+    """Return a Markdown table of rates of notes, with a column for every kernel and spread."""
+    names = [
+        f"{row.kernel}, spread {row.spread:g}" if row.spread > 1.0 else f"{row.kernel}, equal"
+        for row in table.itertuples()
+    ]
+    design = table["setting"] + ", " + table["law"]
+    cells = table.assign(design=design, name=names, cell=table["rejected"])
+    cells = cells.sort_values("kernel", kind="stable")
+    order = list(dict.fromkeys(cells["name"]))
+    rows = list(dict.fromkeys(design))
+    return markdown(
+        cells.pivot(index="design", columns="name", values="cell").loc[rows, order].reset_index()
+    )
+
+
+def exceptions(table: pd.DataFrame) -> str:
+    """Name the rates that are too high."""
+    high = table[table["rejected"] > MOST]
+    named = [
+        f"{row.setting}, {row.term} ({row.kernel}): {row.rejected:.3f}" for row in high.itertuples()
+    ]
+    return "; ".join(named) or "none"
+
+
+def chart(tables):
+    """Draw the Type I error rates by fit."""
+    table = tables[""]
+    equal = table[table["kind"] == "equal"]
+    groups = {
+        f"{fit} fit, {kernel}": some["rejected"]
+        for (fit, kernel), some in equal.groupby(["fit", "kernel"], sort=False)
+    }
+    wrong = [name for name in groups if name.startswith("least squares")]
+    return level_chart(groups, equal["trials"].max(), wrong=wrong)
+
+
+def values(tables) -> dict:
+    """Return the numbers, tables and claims of the section."""
+    table = tables[""]
+    equal = table[table["kind"] == "equal"]
+    robust = equal[equal["fit"] == "robust"]
+    least = equal[equal["fit"] != "robust"]
+    unequal = table[table["kind"] == "unequal"]
+    power = unequal.pivot(index=["setting", "kernel"], columns="fit", values="rejected")
+    noted = tables["notes"]
+    same = noted[noted["spread"] == 1.0]
+    unseen = robust[~robust["seen"]]
+    return {
+        "most": f"{MOST:.1%}",
+        "kept": int((robust["rejected"] <= MOST).sum()),
+        "settings": len(robust),
+        "rates": span(robust["rejected"]),
+        "kept_unseen": int((unseen["rejected"] <= MOST).sum()),
+        "settings_unseen": len(unseen),
+        "least_kept": int((least["rejected"] <= MOST).sum()),
+        "least_rates": span(least["rejected"]),
+        "exceptions": exceptions(robust),
+        "lost": f"{float((power[FITS[1]] - power[FITS[0]]).max()):.2f}",
+        "levels": shown(equal, True),
+        "powers": shown(unequal, False),
+        "permutations": RESAMPLES,
+        "trials": int(equal["trials"].max()),
+        "note_level": "1%",
+        "note_rates": span(same["rejected"]),
+        "notes": shown_notes(noted),
+    }
+
+
+if __name__ == "__main__":
+    run(__doc__, NAME, measured, values, chart, trials=1000, quick=2)
