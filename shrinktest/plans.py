@@ -57,6 +57,8 @@ class Plan:
     permuted: str  # in words
     within: np.ndarray  # cells in which units of the part change places
     where: str  # the same in words
+    block: np.ndarray  # cells that units of the part may not leave in any test
+    where_block: str  # the same in words
     exact: bool  # True if the test is exact, else it is approximate
     unit: np.ndarray  # of the jackknife, for each row of the projection
     alignment: Array  # basis (n, q) of what is taken off the numbers of all rows
@@ -189,6 +191,7 @@ def _rows_plan(
 ) -> Plan:
     """Return whether rows, or groups, move exactly, or rows of the residualized predictor."""
     moving = _moved(term, terms)
+    where_block = where
     cells, where, notes = _exact_cells(term, moving, terms, block, part.added, where, alpha)
     exact = cells is not None
     count = n_distinct(part.added, block if cells is None else cells)
@@ -209,6 +212,8 @@ def _rows_plan(
         permuted=permuted,
         within=block if cells is None else cells,
         where=where,
+        block=block,
+        where_block=where_block,
         exact=exact,
         unit=block,
         alignment=part.adjusted,
@@ -362,6 +367,8 @@ def _signs_plan(design: Design, term: TestedTerms, part: Projection, alpha: floa
         permuted=what,
         within=group,
         where=f" within {design.group_name}",
+        block=group,
+        where_block=f" within {design.group_name}",
         exact=False,
         unit=group,
         alignment=part.adjusted,
@@ -401,6 +408,8 @@ def _labels_plan(design: Design, term: TestedTerms, part: Projection, alpha: flo
         permuted=f"{_labels_that_move(design, term)}{design.within_blocks}",
         within=design.rows_group,
         where=f" within {design.group_name}",
+        block=design.rows_group,
+        where_block=f" within {design.group_name}",
         exact=False,
         unit=design.rows_group,
         alignment=part.adjusted,
@@ -470,6 +479,8 @@ def _plan_of_strata(design: Design, term: JointTerm, alpha: float) -> Plan:
         permuted=f"{what}{where}",
         within=within,
         where=where,
+        block=block,
+        where_block=design.within_blocks,
         exact=exact,
         unit=group,
         alignment=part.adjusted,

@@ -51,7 +51,7 @@ def test_distances_are_those_of_a_robust_fit():
 
 def test_the_test_of_distances_is_that_of_statsmodels():
     """With one direction T is a squared t, by HC2."""
-    from statsmodels.api import OLS
+    from statsmodels.regression.linear_model import OLS
 
     table = trial(40)
     terms = terms_of(Formula.read("arm + age"), design_table(table))
@@ -118,18 +118,20 @@ def test_units_of_residuals():
             "residual rows within patients",
             "residual rows within patients",
         ]
-    result = factor_test("arm + smoker", table, response=response_of(table), rng=0)
-    assert result.dispersion(rng=0)["arm"].permuted == "residual rows within cells of smoker"
 
 
-def test_residuals_stay_in_their_cells():
-    table = trial()
-    result = factor_test("arm + smoker", table, response=response_of(table), rng=0)
-    test = result.dispersion(rng=0)["arm"]
+@pytest.mark.parametrize("n", [48, 96])
+def test_residuals_leave_small_cells_and_no_blocks(n):
+    table = trial(n)
+    options = {"response": response_of(table), "blocks": "site", "rng": 0}
+    test = factor_test("arm + smoker", table, **options).dispersion(rng=0)["arm"]
+    small = n == 48
+    within = "" if small else ", within cells of smoker"
+    assert test.permuted == f"residual rows within sites{within}"
     orders = test.context.hypothesis.plan.permutations.draw(np.random.default_rng(0), 20)
-    smoker = table["smoker"].to_numpy()
-    assert (smoker[orders] == smoker).all()
-    assert len(np.unique(orders, axis=0)) == 20
+    for name, stays in (("site", True), ("smoker", not small)):
+        labels = table[name].to_numpy()
+        assert (labels[orders] == labels).all() == stays
 
 
 def test_small_cells_have_a_note():
