@@ -55,6 +55,7 @@ class Setting:
     terms: tuple[str, ...]
     seen: bool = False
     kernels: tuple[str, ...] = ("linear",)
+    share: float = 1.0  # of the number of data sets
 
 
 def _two_way(cells: tuple[int, ...], law: str, **effects: Any) -> TwoWay:
@@ -97,13 +98,20 @@ def null_settings() -> list[Setting]:
             Setting("equal", label, _two_way(cells, law, **more), terms, seen, _kernels(label))
             for label, cells, law, more, seen in cases
         ),
-        Setting("equal", "three by four, 4 a cell, t2", Factorial(repeats=4, law="t2"), terms),
+        Setting(
+            "equal",
+            "three by four, 4 a cell, t2",
+            Factorial(repeats=4, law="t2"),
+            terms,
+            share=0.5,
+        ),
         Setting(
             "equal",
             "12 patients, 4 visits, t2",
             Visits(law="t2", shift_treatment=1.5, shift_time=1.5),
             ("treatment", "time", "treatment:time"),
             kernels=KERNELS,
+            share=0.3,
         ),
         Setting(
             "equal",
@@ -111,12 +119,14 @@ def null_settings() -> list[Setting]:
             _two_way(small, "normal", spread_b=3.0),
             terms,
             True,
+            share=0.5,
         ),
         Setting(
             "equal",
             "4, 6, 8, 10, t2, b triples the spread",
             _two_way((4, 6, 8, 10), "t2", spread_b=3.0),
             terms,
+            share=0.5,
         ),
     ]
 
@@ -141,6 +151,7 @@ def power_settings() -> list[Setting]:
 
 #: Rows in the cells of the designs whose note is counted.
 NOTED = {"5 a cell": (5,) * 4, "3, 13, 15, 9": UNBALANCED}
+NOTED_KERNELS = {"linear": 1.0, "Gaussian": 0.3}  # and shares of the number of data sets
 NOTED_LAWS = ("normal", "t2", "lognormal")
 
 
@@ -209,24 +220,20 @@ def rejections(setting: Setting, trials: range) -> list[dict]:
 
 
 @quiet
-def notes(setting: tuple[str, str], trials: range) -> list[dict]:
+def notes(setting: tuple[str, str, str], trials: range) -> list[dict]:
     """Count data sets whose approximate test of a:b has a note on unequal spread, by the spread at a."""
-    size, law = setting
-    counts: dict[tuple[str, float], int] = {}
+    size, law, kernel = setting
+    counts = dict.fromkeys(SPREADS, 0)
     for spread in SPREADS:
-        tested = Tested(_two_way(NOTED[size], law, spread_a=spread))
+        tested = Tested(_two_way(NOTED[size], law, spread_a=spread), kernel != "linear")
         for trial in trials:
             rng = generator(f"note, {size}, {law}", trial)
             tested.draw(rng)
             hypothesis = tested.trial.hypothesis(tested.plans["a:b"])
-            for kernel, units in _features(hypothesis, KERNELS, rng):
-                key = kernel, spread
-                counts[key] = counts.get(key, 0) + int(hypothesis.spread_differs(units))
-    shared = {"setting": size, "law": law, "data_sets": len(trials)}
-    return [
-        {**shared, "kernel": kernel, "spread": spread, "noted": count}
-        for (kernel, spread), count in counts.items()
-    ]
+            ((_, units),) = _features(hypothesis, (kernel,), rng)
+            counts[spread] += int(hypothesis.spread_differs(units))
+    shared = {"setting": size, "law": law, "kernel": kernel, "data_sets": len(trials)}
+    return [{**shared, "spread": spread, "noted": count} for spread, count in counts.items()]
 
 
 def _rates(counts: pd.DataFrame, keys: list[str], hits: str) -> pd.DataFrame:
@@ -238,14 +245,24 @@ def _rates(counts: pd.DataFrame, keys: list[str], hits: str) -> pd.DataFrame:
 
 def measured(args) -> dict[str, pd.DataFrame]:
     """Return the rejections of tests of spread, and how often the note appears."""
-    settings_of_levels = [*null_settings(), *power_settings()]
-    levels = parts(args, NAME, list(chunked(rejections, settings_of_levels, args.trials)))
-    pairs = [(size, law) for size in NOTED for law in NOTED_LAWS]
-    noted = parts(args, f"{NAME}_notes", list(chunked(notes, pairs, max(1, args.trials // 2))))
+    levels = [
+        job
+        for setting in [*null_settings(), *power_settings()]
+        for job in chunked(rejections, [setting], max(1, int(setting.share * args.trials)))
+    ]
+    noted = [
+        job
+        for kernel, share in NOTED_KERNELS.items()
+        for size in NOTED
+        for law in NOTED_LAWS
+        for job in chunked(notes, [(size, law, kernel)], max(1, int(share * args.trials)))
+    ]
     keys = ["kind", "setting", "seen", "term", "kernel", "fit"]
     return {
-        "": _rates(levels, keys, "rejections"),
-        "notes": _rates(noted, ["setting", "law", "kernel", "spread"], "noted"),
+        "": _rates(parts(args, NAME, levels), keys, "rejections"),
+        "notes": _rates(
+            parts(args, f"{NAME}_notes", noted), ["setting", "law", "kernel", "spread"], "noted"
+        ),
     }
 
 
@@ -330,7 +347,9 @@ def values(tables) -> dict:
         "powers": shown(unequal, False),
         "permutations": RESAMPLES,
         "trials": int(equal["trials"].max()),
+        "fewest_trials": int(table["trials"].min()),
         "note_trials": int(noted["trials"].max()),
+        "fewest_note_trials": int(noted["trials"].min()),
         "note_level": "1%",
         "note_rates": span(same["rejected"]),
         "notes": shown_notes(noted),
