@@ -3,7 +3,9 @@ Fire changes which species live together
 ========================================
 
 **Question.** Do burnt and unburnt plots have different communities of beetles, and in which species? Plots lie in ten
-sites that differ from one another, so plots are permuted within sites (``blocks=``).
+sites that differ from one another, so plots are permuted within sites (``blocks=``). This restriction is not only a
+matter of validity: with permutation within sites p is 0.001, whereas without it p is 0.53, because the differences
+between sites then hide the effect of fire.
 
 What the result tells you
     Whether the communities differ, all species taken together, and which species differ, with p-values adjusted for
@@ -53,7 +55,7 @@ figure, ax = plt.subplots(figsize=(7.5, 5.25), layout="constrained")
 change = (burnt - unburnt).groupby(sites).mean()
 ax.boxplot(change, orientation="horizontal", tick_labels=species)
 ax.axvline(0, color="black", linestyle=":")
-ax.set(xlabel="burnt less unburnt (square root of counts)", ylabel="", title="Change by site")
+ax.set(xlabel="burnt minus unburnt (square root of counts)", ylabel="", title="Change by site")
 plt.show()
 
 # %%
