@@ -10,7 +10,7 @@ import numpy as np
 
 from shrinktest._check import Array, as_points, counted, listed
 from shrinktest.data.column import Column, Table, recoded
-from shrinktest.data.summary import ColumnSummary, as_common, select
+from shrinktest.data.summary import ColumnSummary, as_common, identifies, select
 from shrinktest.data.tables import (
     columns_at,
     is_table,
@@ -183,12 +183,22 @@ def without_clocks(
     """Return the columns that tell the time, count or identify rows, and notes on them.
 
     They are judged by the rows ``half`` alone, so that the ranks of other rows have no part in the
-    choice.  Those that are ``requested`` stay, and so do all columns of arrays.
+    choice.  Those that are ``requested`` stay, and so do all columns of arrays.  Raises ValueError
+    for text that is neither categories nor identifies rows: all rows decide, because a refused
+    reference alarms never.
     """
     part = table.taken(half)
-    summaries = [[ColumnSummary.of(column)] for column in part.columns]
-    reasons, _ = select(summaries, ["reference"], requested, named=table.named)
-    left = dict(reasons)
+    summaries = [ColumnSummary.of(column) for column in part.columns]
+    unclear = [summary.name for summary in summaries if _is_unclear(summary)]
+    left, _ = select(
+        [[summary] for summary in summaries],
+        ["reference"],
+        (*requested, *unclear),
+        named=table.named,
+    )
+    judged = [[ColumnSummary.of(table.columns[table.names.index(name)])] for name in unclear]
+    if judged:
+        select(judged, ["reference"], requested, named=table.named)
     remaining = [column for column in part.columns if column.name not in left]
     clocks = [
         column
@@ -210,6 +220,15 @@ def without_clocks(
         for name, reason in left.items()
     )
     return tuple(left), notes
+
+
+def _is_unclear(summary: ColumnSummary) -> bool:
+    """Return True for text that is neither categories nor identifies rows."""
+    try:
+        identifies(summary.name, [summary])
+    except ValueError:
+        return True
+    return False
 
 
 def _never_turns_back(column: Column) -> bool:
