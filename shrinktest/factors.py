@@ -13,20 +13,24 @@ from shrinktest.data.variable import Variable
 from shrinktest.estimators import KME, MeanEstimator
 from shrinktest.fitted import FittedStatistic
 from shrinktest.hypothesis import Hypothesis
+from shrinktest.notes import note
 from shrinktest.permutations.base import Permutations
 from shrinktest.permutations.null import Statistic
 from shrinktest.permutations.serial_correlation import SerialCorrelation
 from shrinktest.plans import Plan
+from shrinktest.results.base import unique
 from shrinktest.results.factor_result import TestedTerm
 from shrinktest.results.info import FACTOR, TestInfo
 from shrinktest.statistics.features import Features
 from shrinktest.statistics.kernel_cache import KernelCache, Request
 from shrinktest.statistics.projections import ROBUST, averaged, mapped, share, term_statistic
 from shrinktest.statistics.signs import concatenated
+from shrinktest.statistics.spread import distances, spread_pvalue
 from shrinktest.statistics.statistic import Computation, Form, Prepared
 
 _ROUNDS = 15  # of the M-estimate
 _LEAST_SCALE = 0.1  # of the overall scale: a cell of nearly equal residuals has no weight beyond it
+_LEVEL_OF_SPREAD = 0.01  # of the test that a note on unequal spread depends on
 _SAME = 1e-6  # of the standard deviation: a scale that is nothing but rounding
 
 
@@ -180,10 +184,22 @@ class NoEffect(Hypothesis):
         """Return the result with the share that the term explains."""
         plan = self.plan
         features, _ = self.features(member.kernel, cache)
-        effect = share(of_groups(features, plan.groups), plan.part, plan.unit)
+        units = of_groups(features, plan.groups)
+        effect = share(units, plan.part, plan.unit)
         validity = "exact" if plan.exact else "approximate"
         tested = TestedTerm(plan.term, plan.part.df, plan.permuted, validity, effect)
-        return replace(result, term=tested)
+        own = (note("spread-differs"),) if self.spread_differs(units) else ()
+        return replace(result, term=tested, notes=lambda: unique((*result.notes, *own)))
+
+    def spread_differs(self, units: Features) -> bool:
+        """Return True if the spread of units that an approximate test permutes is not the same."""
+        plan = self.plan
+        if plan.spread is None:
+            return False
+        values = distances(units, plan.part.model)
+        if len(values) > len(plan.spread.added):  # rows, of which whole groups change their labels
+            values = np.bincount(plan.unit, values) / np.bincount(plan.unit)
+        return spread_pvalue(values, plan.spread) <= _LEVEL_OF_SPREAD
 
 
 def of_groups(features: Features, groups: Array | None) -> Features:

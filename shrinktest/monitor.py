@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -162,7 +161,7 @@ class DriftMonitor:
 
     def _begin(self, reference: Any) -> None:
         """Read the reference, and begin a stream."""
-        rows = self._in_memory(reference, "reference", self._types)
+        rows = self._in_memory(reference, "reference")
         size = len(rows)
         half = np.zeros(size, dtype=bool)
         half[self._rng.permutation(size)[: size // 2]] = True
@@ -242,7 +241,7 @@ class DriftMonitor:
         if source is None and isinstance(rows, str | Path):
             source = as_path(rows, "rows").name
         name = source or "rows"
-        batch = self._in_memory(rows, name, stream.layout.types)
+        batch = self._in_memory(rows, name, stream.layout)
         values = stream.layout.read(self._transformed(batch, name), name)
         scored = self._scored(batch, len(values), name)
         labels = _times_of(times, len(values))
@@ -266,17 +265,21 @@ class DriftMonitor:
         self._result = None
         return self.result
 
-    def _in_memory(self, rows: Any, name: str, types: Mapping[str, Any]) -> Any:
-        """Return rows of a file, and dicts of columns, as tables; anything else as it is."""
+    def _in_memory(self, rows: Any, name: str, layout: Layout | None = None) -> Any:
+        """Return rows of a file, and dicts of columns, as tables; anything else as it is.
+
+        Rows of a stream have the types of the ``layout`` of its reference.
+        """
         if isinstance(rows, str | Path) or in_batches(rows):
             if self.transform is not None or self._models:
                 raise TypeError(
                     f"{name} is a file, and transform or scores take rows in memory; read it first"
                 )
-            return read_if_file(rows, name, dict(types), _MEMORY)
+            types = dict(self._types) if layout is None else layout.types
+            return read_if_file(rows, name, types, _MEMORY)
         if isinstance(rows, list | tuple):
             rows = np.asarray(rows)
-        if name == "reference":
+        if layout is None:
             return as_frame(rows)
         if self.transform is None and not self._models:
             return rows

@@ -127,6 +127,10 @@ TEXTS = {
         "Cells of the other factors leave {permutations} of rows for {term}, so rows of its "
         "residualized predictor were permuted."
     ),
+    "spread-differs": (
+        "The spread of the response depends on the terms, which approximate tests allow for only "
+        "in part; result.dispersion() tests on which."
+    ),
     "few-residuals": (
         "Cells of the design have as few as {fewest}; tests of spread are approximate, most of all "
         "in cells with fewer than 10."

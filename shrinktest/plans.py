@@ -57,6 +57,8 @@ class Plan:
     permuted: str  # in words
     within: np.ndarray  # cells in which units of the part change places
     where: str  # the same in words
+    block: np.ndarray  # cells that units of the part may not leave in any test
+    where_block: str  # the same in words
     exact: bool  # True if the test is exact, else it is approximate
     unit: np.ndarray  # of the jackknife, for each row of the projection
     alignment: Array  # basis (n, q) of what is taken off the numbers of all rows
@@ -66,6 +68,8 @@ class Plan:
     # rows of each series that change places one by one; an empty one stands for all rows, None for
     # units that are larger
     series: tuple[np.ndarray, ...] | None = None
+    # columns of the units that change places: if the spread depends on them, level and power suffer
+    spread: Projection | None = None
     notes: tuple[str, ...] = ()
 
 
@@ -187,6 +191,7 @@ def _rows_plan(
 ) -> Plan:
     """Return whether rows, or groups, move exactly, or rows of the residualized predictor."""
     moving = _moved(term, terms)
+    where_block = where
     cells, where, notes = _exact_cells(term, moving, terms, block, part.added, where, alpha)
     exact = cells is not None
     count = n_distinct(part.added, block if cells is None else cells)
@@ -207,13 +212,23 @@ def _rows_plan(
         permuted=permuted,
         within=block if cells is None else cells,
         where=where,
+        block=block,
+        where_block=where_block,
         exact=exact,
         unit=block,
         alignment=part.adjusted,
         cells=block,
         interaction=term.is_interaction and not exact,
+        spread=None if exact else _within(part.model, block),
         notes=notes,
     )
+
+
+def _within(columns: Array, cells: np.ndarray) -> Projection:
+    """Return the bases of columns (n, c) and of the cells that they are adjusted for."""
+    always = indicators(cells)
+    always /= np.sqrt(always.sum(axis=0))
+    return Projection(basis(columns, always), always, always)
 
 
 def orders_within(cells: np.ndarray) -> Permutations:
@@ -352,6 +367,8 @@ def _signs_plan(design: Design, term: TestedTerms, part: Projection, alpha: floa
         permuted=what,
         within=group,
         where=f" within {design.group_name}",
+        block=group,
+        where_block=f" within {design.group_name}",
         exact=False,
         unit=group,
         alignment=part.adjusted,
@@ -379,7 +396,8 @@ def _labels_plan(design: Design, term: TestedTerms, part: Projection, alpha: flo
     """Return the plan of interactions between and within groups: labels of groups move."""
     columns = [_label_columns(design, each, part.rest) for each in term.parts]
     block = design.block[design.first]
-    count = n_distinct(np.hstack([labels for labels, _ in columns]), block)
+    labels = np.hstack([labels for labels, _ in columns])
+    count = n_distinct(labels, block)
     _require_permutations(term, count, f"labels of {design.group_name}", alpha)
     moved = moved_labels(columns, design.rows_group)
     return Plan(
@@ -390,11 +408,14 @@ def _labels_plan(design: Design, term: TestedTerms, part: Projection, alpha: flo
         permuted=f"{_labels_that_move(design, term)}{design.within_blocks}",
         within=design.rows_group,
         where=f" within {design.group_name}",
+        block=design.rows_group,
+        where_block=f" within {design.group_name}",
         exact=False,
         unit=design.rows_group,
         alignment=part.adjusted,
         cells=design.rows_group,
         interaction=True,
+        spread=_within(labels, block),
     )
 
 
@@ -458,10 +479,13 @@ def _plan_of_strata(design: Design, term: JointTerm, alpha: float) -> Plan:
         permuted=f"{what}{where}",
         within=within,
         where=where,
+        block=block,
+        where_block=design.within_blocks,
         exact=exact,
         unit=group,
         alignment=part.adjusted,
         cells=np.zeros(design.size, dtype=np.int64),
         interaction=not exact,
+        spread=None if exact else _within(columns_of_groups, block),
         notes=notes,
     )

@@ -59,7 +59,9 @@ class EqualSpread(NoEffect):
 def residual_plan(design: Design, plan: Plan) -> Plan:
     """Return the plan in which residuals change places where the units of a term do.
 
-    The response is aligned for all terms.
+    In small cells they leave the cells of other factors, in which too few rows are exchanged for
+    the approximation; the robust statistic allows for an effect of these on the spread.  The
+    response is aligned for all terms.
     """
     whole = plan.groups is not None
     model = plan.part.model[design.rows_group] if whole else plan.part.model
@@ -69,12 +71,16 @@ def residual_plan(design: Design, plan: Plan) -> Plan:
     codes = [factor.codes[rows] for factor in factors.values() if factor.categorical]
     fewest = int(np.bincount(coded(*codes)).min()) if codes else len(rows)
     notes = plan.notes
+    within = plan.within
+    where = plan.where
     if fewest < _FEW_RESIDUALS:
+        within = plan.block
+        where = plan.where_block
         notes = (*notes, note("few-residuals", fewest=counted(fewest, "observation")))
     return replace(
         plan,
-        permutations=orders_within(plan.within),
-        permuted=f"{units}{plan.where}",
+        permutations=orders_within(within),
+        permuted=f"{units}{where}",
         exact=False,
         alignment=basis(np.hstack([model, plan.alignment])),
         interaction=False,

@@ -10,6 +10,18 @@ def residuals(columns, response):
     return response - columns @ np.linalg.lstsq(columns, response, rcond=None)[0]
 
 
+def robust_residuals(columns, response, fits=8):
+    """The same after fits in which rows beyond the median distance have less weight."""
+    left = residuals(columns, response)
+    for _ in range(fits - 1):
+        size = np.sqrt((left**2).sum(axis=1))
+        weights = np.minimum(1.0, np.median(size) / size)
+        root = np.sqrt(weights)[:, None]
+        fit = np.linalg.lstsq(root * columns, root * response, rcond=None)[0]
+        left = response - columns @ fit
+    return left
+
+
 def sum_of_squares(columns, response):
     return (residuals(columns, response) ** 2).sum()
 

@@ -10,8 +10,9 @@ import naive_factors as naive
 from factor_cases import response_of, trial
 from shrinktest import factor_test
 from shrinktest.data.formula import Formula, design_table, projections, terms_of
+from shrinktest.notes import has_code
 from shrinktest.statistics.features import Features
-from shrinktest.statistics.spread import SpreadStatistic
+from shrinktest.statistics.spread import SpreadStatistic, distances, spread_pvalue
 
 
 @pytest.mark.parametrize("robust", [False, True], ids=["F", "robust"])
@@ -24,7 +25,7 @@ def test_the_model_is_fitted_to_permuted_residuals(robust):
     orders[0] = np.arange(40)
     none = np.zeros((40, 0))
     for part in parts:
-        left = naive.residuals(part.model, response)
+        left = naive.robust_residuals(part.model, response)
         for features in (Features(response @ response.T), Features(response, by_coordinates=True)):
             values = SpreadStatistic.of(features, part, robust).statistic()(orders)[:, 0]
             for order, value in zip(orders, values, strict=True):
@@ -35,6 +36,61 @@ def test_the_model_is_fitted_to_permuted_residuals(robust):
                 rest = part.rest[order]
                 expected = naive.statistic(distances, rest, part.added[order], none, robust)
                 assert value == pytest.approx(expected, rel=1e-8)
+
+
+def test_distances_are_those_of_a_robust_fit():
+    table = trial(40)
+    terms = terms_of(Formula.read("arm * visit"), design_table(table))
+    model = projections(terms, np.ones((40, 1)), 2)[0].model
+    response = np.random.default_rng(6).standard_t(2, size=(40, 3))
+    left = naive.robust_residuals(model, response)
+    expected = np.sqrt((left**2).sum(axis=1) / (1.0 - np.diag(naive.hat(model))))
+    for features in (Features(response @ response.T), Features(response, by_coordinates=True)):
+        assert distances(features, model) == pytest.approx(expected, rel=1e-8)
+
+
+def test_the_test_of_distances_is_that_of_statsmodels():
+    """With one direction T is a squared t, by HC2."""
+    from statsmodels.regression.linear_model import OLS
+
+    table = trial(40)
+    terms = terms_of(Formula.read("arm + age"), design_table(table))
+    values = np.random.default_rng(7).exponential(size=40)
+    for part in projections(terms, np.ones((40, 1)), 2):
+        fitted = OLS(values, part.model).fit(cov_type="HC2", use_t=True)
+        assert spread_pvalue(values, part) == pytest.approx(fitted.pvalues[0], rel=1e-8)
+
+
+def noted(formula, table, response, **options):
+    """Terms whose tests have a note on unequal spread."""
+    result = factor_test(formula, table, response=response, n_resamples=199, rng=0, **options)
+    return [
+        test.term.name
+        for test in result.tests
+        if any(has_code(text, "spread-differs") for text in test.notes)
+    ]
+
+
+def test_approximate_terms_have_a_note_on_unequal_spread():
+    table = trial(96)
+    response = response_of(table)
+    assert noted("arm * visit", table, response) == []
+    late = (table["visit"] == "v4").to_numpy()
+    response[late] *= 4.0
+    assert noted("arm * visit", table, response) == ["arm:visit"]
+    assert noted("arm + visit", table, response) == []  # exact
+    assert noted("arm * visit", table, response, estimator="auto") == ["arm:visit"]
+
+
+def test_spread_of_the_units_that_change_places_counts():
+    """Labels of patients move, so that their spread matters and that of visits does not."""
+    table = trial(96)
+    late = (table["visit"] == "v4").to_numpy()
+    drug = (table["arm"] == "drug").to_numpy()
+    for rows, expected in ((drug, ["arm:visit"]), (late, [])):
+        response = response_of(table)
+        response[rows] *= 4.0
+        assert noted("arm * visit", table, response, groups="patient") == expected
 
 
 def test_spread_is_found_and_shifts_are_not():
@@ -62,18 +118,20 @@ def test_units_of_residuals():
             "residual rows within patients",
             "residual rows within patients",
         ]
-    result = factor_test("arm + smoker", table, response=response_of(table), rng=0)
-    assert result.dispersion(rng=0)["arm"].permuted == "residual rows within cells of smoker"
 
 
-def test_residuals_stay_in_their_cells():
-    table = trial()
-    result = factor_test("arm + smoker", table, response=response_of(table), rng=0)
-    test = result.dispersion(rng=0)["arm"]
+@pytest.mark.parametrize("n", [48, 96])
+def test_residuals_leave_small_cells_and_no_blocks(n):
+    table = trial(n)
+    options = {"response": response_of(table), "blocks": "site", "rng": 0}
+    test = factor_test("arm + smoker", table, **options).dispersion(rng=0)["arm"]
+    small = n == 48
+    within = "" if small else ", within cells of smoker"
+    assert test.permuted == f"residual rows within sites{within}"
     orders = test.context.hypothesis.plan.permutations.draw(np.random.default_rng(0), 20)
-    smoker = table["smoker"].to_numpy()
-    assert (smoker[orders] == smoker).all()
-    assert len(np.unique(orders, axis=0)) == 20
+    for name, stays in (("site", True), ("smoker", not small)):
+        labels = table[name].to_numpy()
+        assert (labels[orders] == labels).all() == stays
 
 
 def test_small_cells_have_a_note():

@@ -259,6 +259,19 @@ def test_times_and_identifiers_are_left_out(rng):
     assert monitor.update(rows.drop(columns="id")).n_rows == 100
 
 
+def test_all_rows_decide_whether_text_is_categories():
+    """Whichever half of a short reference shows nearly as many levels as rows."""
+    rng = np.random.default_rng(0)
+    levels = np.char.add("level ", (np.arange(60) % 42).astype(str))
+    reference = pd.DataFrame({"a": rng.normal(size=60), "kind": rng.permutation(levels)})
+    for seed in range(5):
+        assert DriftMonitor(reference, rng=seed)._stream.layout.names == ("a", "kind")
+    reference["kind"] = np.char.add("level ", (np.arange(60) % 55).astype(str))
+    for seed in range(5):
+        with pytest.raises(ValueError, match="'kind' holds text with 55 different values"):
+            DriftMonitor(reference, rng=seed)
+
+
 def test_reference_that_changes_has_a_note(rng):
     reference = np.concatenate([rng.normal(size=100), rng.normal(2.0, 1.0, 100)])
     notes = DriftMonitor(reference, rng=0).result.notes

@@ -187,7 +187,7 @@ def read_table(
             for j in stays
         ]
         return Table(tuple(columns), named, (*x.dropped, *dropped))
-    _refuse_repeated(labels, name)
+    refuse_repeated(labels, name)
     frame = frame_of(x)
     if not frame.size:
         sizes = f"{counted(len(frame), 'row')} and {counted(len(labels), 'column')}"
@@ -199,7 +199,8 @@ def read_table(
     return Table(tuple(columns), named, dropped)
 
 
-def _refuse_repeated(labels: Sequence[str], name: str) -> None:
+def refuse_repeated(labels: Sequence[str], name: str) -> None:
+    """Raise ValueError if several columns of a table have one name."""
     if repeated := sorted(label for label, times in Counter(labels).items() if times > 1):
         raise ValueError(
             f"{name} has more than one column named {listed(repeated)}; rename or drop them"
@@ -324,7 +325,7 @@ def stacked(tables: Sequence[Any], names: Sequence[str]) -> Any:
         return np.concatenate([np.asarray(table) for table in tables])
     labels = [read_names(table) or (ALONE,) for table in tables]
     for own, name in zip(labels, names, strict=True):
-        _refuse_repeated(own, name)
+        refuse_repeated(own, name)
         if sorted(own) != sorted(labels[0]):
             raise ValueError(
                 f"{names[0]} and {name} have different columns; select the same in all"

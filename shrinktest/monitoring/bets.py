@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -59,6 +60,7 @@ def shifts_for(size: int) -> tuple[float, ...]:
     return (*SHIFTS, *halves)
 
 
+@lru_cache
 def smallest_shift(size: int, evidence: float) -> float:
     """Return the shift of a normal column that is found at this evidence in 4 of 5 streams.
 

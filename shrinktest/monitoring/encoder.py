@@ -98,7 +98,8 @@ class Curved:
         waves /= np.sqrt(_WAVES)
         if points.shape[1] > _MOST_COLUMNS:
             return waves
-        first, second = np.triu_indices(points.shape[1])
         clipped = np.clip(points, -_CLIPPED, _CLIPPED)
-        products = clipped[:, first] * clipped[:, second] / np.sqrt(len(first))
+        columns = range(points.shape[1])
+        products = np.hstack([clipped[:, j, np.newaxis] * clipped[:, j:] for j in columns])
+        products /= np.sqrt(products.shape[1])
         return np.hstack([waves, products])

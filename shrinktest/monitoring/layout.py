@@ -9,13 +9,20 @@ from typing import Any
 import numpy as np
 
 from shrinktest._check import Array, as_points, counted, listed
-from shrinktest.data.column import Column, Table, level_name, recoded
-from shrinktest.data.summary import ColumnSummary, as_common, select
-from shrinktest.data.tables import columns_at, is_table, read_names, read_table, table_of
+from shrinktest.data.column import Column, Table, recoded
+from shrinktest.data.summary import ColumnSummary, as_common, identifies, select
+from shrinktest.data.tables import (
+    columns_at,
+    is_table,
+    read_names,
+    read_table,
+    refuse_repeated,
+    table_of,
+)
+from shrinktest.monitoring.plain_rows import of_frame, of_mapping
 from shrinktest.notes import Note, note
 
 _CLOCK = "it counts rows or tells the time"
-_DIRECT = ("number", "boolean", "category")  # kinds of which a row may be a dict
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,36 +84,19 @@ class Layout:
             fits = points.ndim == 2 and points.shape[1] == len(self.names) and len(points)
             if fits and not np.isinf(points).any():
                 return np.ascontiguousarray(points)
+        plain = of_frame(x, self)
+        if plain is not None:
+            return plain
         if len(self.names) > 1 and self.named and hasattr(x, "to_dict") and np.ndim(x) == 1:
             x = x.to_dict()  # a row of a pandas table
         if isinstance(x, Mapping):
-            row = self._row(x)
+            row = of_mapping(x, self)
             if row is not None:
                 return row
             x = as_frame(x)
         elif not is_table(x) and np.ndim(x) <= (len(self.names) > 1):
             x = np.asarray(x)[np.newaxis]  # one row
         return self.matrix(self._table(x, name))
-
-    def _row(self, x: Mapping[Any, Any]) -> Array | None:
-        """Return the numbers (1, d) of a row of plain values by name; None for other rows."""
-        if {*x} != {*self.names} or not {*self.kinds} <= {*_DIRECT}:
-            return None
-        numbers = []
-        for name, kind, levels in zip(self.names, self.kinds, self.levels, strict=True):
-            value = x[name]
-            if value is None or value != value:
-                numbers.append(np.nan)
-            elif kind == "number":
-                if type(value) not in (int, float, np.float64) or np.isinf(value):
-                    return None
-                numbers.append(float(value))
-            else:
-                if type(value) not in (str, bool, int):
-                    return None
-                level = level_name(value)
-                numbers.append(levels.index(level) if level in levels else len(levels))
-        return np.array([numbers], dtype=np.float64)
 
     def _table(self, x: Any, name: str) -> Table:
         """Read a table or an array with these columns."""
@@ -125,6 +115,7 @@ class Layout:
             return table
         labels = read_names(x)
         if labels is not None and self.named:
+            refuse_repeated(labels, name)
             unknown = sorted({*labels} - {*self.names} - {*self.left_out})
             lacking = sorted({*self.names} - {*labels})
             if lacking or unknown:
@@ -192,12 +183,22 @@ def without_clocks(
     """Return the columns that tell the time, count or identify rows, and notes on them.
 
     They are judged by the rows ``half`` alone, so that the ranks of other rows have no part in the
-    choice.  Those that are ``requested`` stay, and so do all columns of arrays.
+    choice.  Those that are ``requested`` stay, and so do all columns of arrays.  Raises ValueError
+    for text that is neither categories nor identifies rows: all rows decide, because a refused
+    reference alarms never.
     """
     part = table.taken(half)
-    summaries = [[ColumnSummary.of(column)] for column in part.columns]
-    reasons, _ = select(summaries, ["reference"], requested, named=table.named)
-    left = dict(reasons)
+    summaries = [ColumnSummary.of(column) for column in part.columns]
+    unclear = [summary.name for summary in summaries if _is_unclear(summary)]
+    left, _ = select(
+        [[summary] for summary in summaries],
+        ["reference"],
+        (*requested, *unclear),
+        named=table.named,
+    )
+    judged = [[ColumnSummary.of(table.columns[table.names.index(name)])] for name in unclear]
+    if judged:
+        select(judged, ["reference"], requested, named=table.named)
     remaining = [column for column in part.columns if column.name not in left]
     clocks = [
         column
@@ -219,6 +220,15 @@ def without_clocks(
         for name, reason in left.items()
     )
     return tuple(left), notes
+
+
+def _is_unclear(summary: ColumnSummary) -> bool:
+    """Return True for text that is neither categories nor identifies rows."""
+    try:
+        identifies(summary.name, [summary])
+    except ValueError:
+        return True
+    return False
 
 
 def _never_turns_back(column: Column) -> bool:

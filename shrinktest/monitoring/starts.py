@@ -29,5 +29,7 @@ def weights(rows: Array) -> Array:
 
 def share_of_witness(number: int) -> float:
     """Return the share of alpha of a witness by its number from 0; all shares sum to 1."""
-    ends = np.log(_WITNESSES - 0.5) / np.log(np.array([number, number + 1.0]) + _WITNESSES - 0.5)
-    return float(ends[0] - ends[1])
+    first = np.log(number + _WITNESSES - 0.5)
+    second = np.log(number + 1.0 + _WITNESSES - 0.5)
+    whole = np.log(_WITNESSES - 0.5)
+    return float(whole / first - whole / second)

@@ -126,8 +126,8 @@ class Stream:
     def _update(self, values: Array, models: Array, places: np.ndarray) -> Array:
         ties = self.ties.random(len(values))
         count = self.age + np.arange(len(values), dtype=np.float64)
-        begin = np.ones(len(values)) if self.rate else starts.weights(count)
         later = np.zeros(len(values)) if self.rate else starts.remaining(count)
+        begin = np.ones(len(values)) if self.rate else starts.remaining(count - 1.0) - later
         encoded = self.encoder(values)
         rows = Rows(values, encoded, models)
         evidence = []

@@ -35,6 +35,20 @@ def scores_of(columns: Array, direction: Array) -> Array:
     return out
 
 
+def _ordered(scores: Array) -> tuple[np.ndarray, Array]:
+    """Return a stable order of every row of scores (k, m), and the scores in it.
+
+    A stable sort takes three times as long as others, which give the same without equal scores.
+    """
+    rows = np.arange(len(scores))[:, np.newaxis]
+    orders = np.argsort(scores, axis=1)
+    values = scores[rows, orders]
+    if (values[:, 1:] == values[:, :-1]).any():
+        orders = np.argsort(scores, axis=1, kind="stable")
+        values = scores[rows, orders]
+    return orders, np.ascontiguousarray(values)
+
+
 @dataclass(eq=False)
 class Urns:
     """Bets on the cells of k scores: e-values of Polya's urn, multiplied from every start on.
@@ -63,16 +77,16 @@ class Urns:
 
         Every bet begins with this wealth.
         """
-        if (np.diff(ties) < 0.0).any():
+        if (ties[1:] < ties[:-1]).any():
             first = np.argsort(ties)
             ties = ties[first]
             scores = scores[first]
-        orders = np.argsort(scores.T, axis=1, kind="stable")
+        orders, values = _ordered(scores.T)
         shape = (scores.shape[1], bets.shape[1])
         return cls(
             bets=bets,
-            values=np.ascontiguousarray(np.take_along_axis(scores.T, orders, axis=1)),
-            numbers=np.ascontiguousarray(ties[orders]),
+            values=values,
+            numbers=ties[orders],
             ages=np.zeros(shape[0], dtype=np.int64),
             totals=np.tile(bets.sum(axis=0), (shape[0], 1)),
             wealth=np.full(shape, wealth),

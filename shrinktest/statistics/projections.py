@@ -59,16 +59,20 @@ def _block(size: int) -> int:
     return min(128, max(1, NUMBERS // size))
 
 
-def projected(features: Features, space: Array) -> Features:
-    """Return features without their projection on an orthonormal basis (n, k)."""
+def projected(features: Features, space: Array, coefficients: Array | None = None) -> Features:
+    """Return features without their projection on an orthonormal basis (n, k).
+
+    With ``coefficients`` (k, n), without the basis times sums of features with these coefficients.
+    """
+    if is_tiled(features):
+        return TiledResiduals(cast(KernelFeatures, features), space, coefficients)
+    weights = space.T if coefficients is None else coefficients
     if features.by_coordinates:
         z = features.values
-        return Features(z - space @ (space.T @ z), by_coordinates=True)
-    if is_tiled(features):
-        return TiledResiduals(cast(KernelFeatures, features), space)
-    products = features.values @ space
-    products -= space @ (space.T @ products) / 2.0
-    # K - N A' - A N' with A = KN - N (N'KN) / 2, in one product
+        return Features(z - space @ (weights @ z), by_coordinates=True)
+    products = features.values @ weights.T
+    products -= space @ (weights @ products) / 2.0
+    # K - N A' - A N' with A = KC' - N (CKC') / 2 and coefficients C, in one product
     taken = np.hstack([space, products]) @ np.hstack([products, space]).T
     return Features(np.subtract(features.values, taken, out=taken))
 
@@ -81,12 +85,13 @@ def _diagonal(features: Features) -> Array:
     )
 
 
-def squared_residuals(features: Features, space: Array) -> Array:
-    """Return squared norms (n,) of features without their projection on an orthonormal basis."""
+def squared_residuals(features: Features, space: Array, coefficients: Array | None = None) -> Array:
+    """Return squared norms (n,) of the features that ``projected`` returns."""
     if features.by_coordinates or is_tiled(features):
-        return projected(features, space).diagonal()
-    products = features.values @ space
-    fitted = space @ (space.T @ products)
+        return projected(features, space, coefficients).diagonal()
+    weights = space.T if coefficients is None else coefficients
+    products = features.values @ weights.T
+    fitted = space @ (weights @ products)
     return np.asarray(features.diagonal() + np.einsum("ij,ij->i", space, fitted - 2.0 * products))
 
 

@@ -5,8 +5,12 @@ With residuals e_i of a model in feature space and its leverages h_i, the distan
     z_i = |e_i| / sqrt(1 - h_i).
 
 Their sums of squares are those of a term in `projections`, with z as the one column.  Distances of
-residuals depend on each other and on the sizes of cells, so that permutations move rows of the
+residuals depend on each other and on the sizes of cells, so that permutations move rows of
 residuals, and the model is fitted to them again before distances are measured.
+
+The residuals that move are those of a robust fit.  By least squares, a row far from the others
+spoils the residuals of its cell, and permutations mix what it left there with rows of other cells:
+their distances then vary less between cells than those of the data, and the test is too large.
 """
 
 from __future__ import annotations
@@ -25,21 +29,71 @@ from shrinktest.statistics.projections import (
     SATURATED,
     inner_products,
     projected,
+    squared_residuals,
 )
+
+_FITS = 8  # of the M-estimate; the last changes hardly move the level
+
+
+def robust_fit(features: Features, model: Array) -> Array:
+    """Return coefficients (p, n) of a fit on the basis of a model (n, p): Huber's M-estimate.
+
+    With k = 1, its weights are 1 for residuals e_i up to the median of |e_i|, and this median over
+    |e_i| beyond it.
+    """
+    coefficients = np.ascontiguousarray(model.T)
+    for _ in range(_FITS - 1):
+        squares = squared_residuals(features, model, coefficients)
+        size = np.sqrt(np.maximum(squares, np.finfo(np.float64).tiny))
+        weighted = model * np.minimum(1.0, np.median(size) / size)[:, None]
+        solved = np.linalg.lstsq(weighted.T @ model, weighted.T, rcond=None)[0]
+        coefficients = np.asarray(solved, dtype=np.float64)
+    return coefficients
+
+
+def distances(features: Features, model: Array) -> Array:
+    """Return the distances (n,) of rows from a robust fit of a model, over sqrt(1 - h_i).
+
+    0 for rows that the model fits exactly.
+    """
+    free = 1.0 - np.square(model).sum(axis=1)
+    kept = free > SATURATED
+    squares = squared_residuals(features, model, robust_fit(features, model))
+    return np.asarray(np.sqrt(np.maximum(squares, 0.0) * kept / np.where(kept, free, 1.0)))
+
+
+def spread_pvalue(values: Array, part: Projection) -> float:
+    """Return the p-value of T of distances (n,), whose T / d has about an F distribution.
+
+    This is a test of Levene's kind.  1 if nothing is left to compare.
+    """
+    if not part.df or part.residual_df < 1:
+        return 1.0
+    model = part.model
+    left = np.square(values - model @ (model.T @ values))
+    free = np.maximum(1.0 - np.square(model).sum(axis=1), SATURATED)
+    expected = float((np.square(part.added).sum(axis=1) * left / free).sum())
+    explained = float(np.square(part.added.T @ values).sum())
+    if expected <= NOTHING * float(np.square(values).sum()):
+        return 1.0
+    from scipy.special import fdtrc
+
+    return float(fdtrc(part.df, part.residual_df, explained / expected))
 
 
 @dataclass(frozen=True, eq=False)
 class SpreadStatistic:
     """F or T of a term for the distances of rows from their fitted means."""
 
-    residuals: Features  # of the model
+    residuals: Features  # of a fit of the model
     part: Projection
     robust: bool
 
     @classmethod
     def of(cls, features: Features, part: Projection, robust: bool) -> SpreadStatistic:
         """Return the statistic of a term of a model for features."""
-        return cls(projected(features, part.model), part, robust)
+        fit = robust_fit(features, part.model)
+        return cls(projected(features, part.model, fit), part, robust)
 
     def distances(self, rows: np.ndarray) -> tuple[Array, Array]:
         """Return distances (B, n) if the rows of the model are permuted, and its rows (p, B, n)."""

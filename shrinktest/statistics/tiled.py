@@ -38,11 +38,19 @@ def tiled_product(rows: Array, features: KernelFeatures) -> Array:
 
 
 class TiledResiduals(Features):
-    """Features without their projection on an orthonormal basis (n, q), by tiles."""
+    """Features less a basis (n, q) times sums of them with coefficients (q, n), by tiles.
 
-    def __init__(self, features: KernelFeatures, space: Array) -> None:
+    By default the coefficients are the transposed basis, which gives the features without their
+    projection on it.
+    """
+
+    def __init__(
+        self, features: KernelFeatures, space: Array, coefficients: Array | None = None
+    ) -> None:
         self.features = features
         self.space = space
+        weights = space.T if coefficients is None else coefficients
+        self.coefficients = np.ascontiguousarray(weights)
         self.by_coordinates = False
 
     def __len__(self) -> int:
@@ -50,12 +58,12 @@ class TiledResiduals(Features):
 
     @cached_property
     def _products(self) -> Array:
-        """K N (n, q)."""
-        return tiled_product(np.ascontiguousarray(self.space.T), self.features).T
+        """Inner products (n, q) of the points with the sums."""
+        return tiled_product(self.coefficients, self.features).T
 
     def diagonal(self) -> Array:
         """Squared norms (n,)."""
-        fitted = self.space @ (self.space.T @ self._products)
+        fitted = self.space @ (self.coefficients @ self._products)
         change = np.einsum("ij,ij->i", self.space, fitted - 2.0 * self._products)
         return np.asarray(tiled_diagonal(self.features) + change)
 
@@ -63,7 +71,8 @@ class TiledResiduals(Features):
         """Return inner products (B, n) of sums with weights (B, n) and all points."""
         products = tiled_product(rows, self.features)
         products -= times(times(rows, self.space), np.ascontiguousarray(self._products.T))
-        products -= times(times(products, self.space), np.ascontiguousarray(self.space.T))
+        sums = times(products, np.ascontiguousarray(self.coefficients.T))
+        products -= times(sums, np.ascontiguousarray(self.space.T))
         return products
 
     def block(self, rows: np.ndarray) -> Array:
@@ -72,6 +81,6 @@ class TiledResiduals(Features):
         points = np.ascontiguousarray(plain.points[rows])
         own = self.space[rows]
         products = self._products[rows]
-        inner = self.space.T @ self._products
+        inner = self.coefficients @ self._products
         both = own @ products.T
         return np.asarray(plain.kernel.block(points, points) - both - both.T + own @ inner @ own.T)

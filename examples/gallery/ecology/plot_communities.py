@@ -3,7 +3,9 @@ Fire changes which species live together
 ========================================
 
 **Question.** Do burnt and unburnt plots have different communities of beetles, and in which species? Plots lie in ten
-sites that differ from one another, so plots are permuted within sites (``blocks=``).
+sites that differ from one another, so plots are permuted within sites (``blocks=``). The restriction also raises the
+power: permutation within sites gives p = 0.001 here, whereas p = 0.16 if sites are ignored, because the differences
+between sites then hide the effect of fire.
 
 What the result tells you
     Whether the communities differ, all species taken together, and which species differ, with p-values adjusted for
@@ -31,8 +33,8 @@ from shrinktest import two_sample_test, two_sample_test_columns
 rng = np.random.default_rng(1)
 species = ["Carabus", "Harpalus", "Amara", "Calathus", "Pterostichus", "Agonum"]
 sites = np.repeat(np.arange(10), 6)
-level = rng.lognormal(1.5, 0.8, size=(10, 6))[sites]
-fire = np.array([1.0, 2.2, 1.0, 1.0, 0.5, 1.0])
+level = rng.lognormal(1.5, 1.5, size=(10, 6))[sites]
+fire = np.array([1.0, 1.7, 1.0, 1.0, 1 / 1.7, 1.0])
 unburnt = pd.DataFrame(np.sqrt(rng.poisson(level)), columns=species)
 burnt = pd.DataFrame(np.sqrt(rng.poisson(level * fire)), columns=species)
 
@@ -53,7 +55,7 @@ figure, ax = plt.subplots(figsize=(7.5, 5.25), layout="constrained")
 change = (burnt - unburnt).groupby(sites).mean()
 ax.boxplot(change, orientation="horizontal", tick_labels=species)
 ax.axvline(0, color="black", linestyle=":")
-ax.set(xlabel="burnt less unburnt (square root of counts)", ylabel="", title="Change by site")
+ax.set(xlabel="burnt minus unburnt (square root of counts)", ylabel="", title="Change by site")
 plt.show()
 
 # %%
