@@ -413,10 +413,7 @@ class DriftMonitor:
     # --- state ------------------------------------------------------------------------------------
 
     def reset(self, reference: Any) -> None:
-        """Begin anew with another reference, as after an alarm.
-
-        Rows are counted from 0 again.
-        """
+        """Begin anew with another reference; rows are counted from 0 again."""
         self._begin(reference)
 
     def save(self, path: str | Path) -> None:

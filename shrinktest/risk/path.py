@@ -143,7 +143,7 @@ def loss_path(
         Size of the samples.
     d : int, default 30
         Dimension of the observations.
-    **study
+    **study : Any
         Other arguments of :func:`~shrinktest.risk.risk_study`, such as ``n_trials`` and ``store``.
 
     Returns
