@@ -30,6 +30,7 @@ PAGES = (
                 "testing",
                 "effects",
                 "closer",
+                "tail",
                 "simulators",
                 "factors",
                 "equivalence",

@@ -32,6 +32,7 @@ from shrinktest.results.base import (
 from shrinktest.results.info import BY_PROPENSITY, NO_EFFECT_BY_PROPENSITY, TestInfo, kind_of
 from shrinktest.results.plots import pvalues
 from shrinktest.results.printing import Summary, Table, number, side_by_side
+from shrinktest.results.tail_pvalue import tail_pvalue
 
 if TYPE_CHECKING:
     from shrinktest.results.effect import Effect
@@ -173,6 +174,8 @@ class TestResult(Decision):
 
     plot_null = pvalues.plot_null
     plot = pvalues.plot_null
+
+    tail_pvalue = tail_pvalue
 
     @property
     def bandwidth(self) -> Any:
