@@ -78,8 +78,8 @@ def two_sample_test(
     workers
         For data in batches also an executor or a dask client.
     bins : int, optional
-        With ``gram="rff"`` or "nystrom": about how many bins the rows of arrays and tables are
-        added up in, as by :class:`~shrinktest.Batches`; bins are permuted in place of rows, with
+        With ``gram="rff"`` or "nystrom": about how many bins the rows are added
+        up in, as by :class:`~shrinktest.Batches`; bins are permuted in place of rows, with
         exact level.  By default 2000 for arrays of 100,000 rows or more together, if the design is
         free and the estimator "kme" or "skmse"; otherwise, and with 0, rows are permuted.
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from shrinktest.auto import estimators_of
-from shrinktest.data.on_disk.sources import Batches, in_batches
+from shrinktest.data.on_disk.sources import Batches, as_batches, in_batches
+from shrinktest.data.read import XY
 from shrinktest.ensembles import Ensemble
 from shrinktest.kernel_spec import is_auto
 
@@ -34,9 +36,9 @@ def in_bins(
     if bins == 0:  # rows, however many
         return samples
     if in_batches(*samples):
-        if bins is not None:
-            raise ValueError("bins is for arrays and tables; give Batches(..., bins=) for others")
-        return samples
+        if bins is None:
+            return samples
+        return tuple(replace(each, bins=bins) for each in as_batches(samples, XY))
     if bins is not None:
         if gram not in _APPROXIMATE:
             raise ValueError(f"bins is for gram='rff' or 'nystrom'; got gram={gram!r}")
