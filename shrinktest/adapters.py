@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 from weakref import ref
 
@@ -167,7 +167,7 @@ def for_pgmpy(
     -------
     PgmpyTest
         A function ``test(X, Y, Z, significance_level)`` of names of columns: ``ci_test`` of a
-        search.
+        search, and of ``DAG.edge_strength``.
 
     Raises
     ------
@@ -177,8 +177,9 @@ def for_pgmpy(
 
     Notes
     -----
-    ``test.effect_size_`` is None, and therefore ``orient_rule`` may be "pvalue", but not
-    "effect_size".
+    ``test.effect_size_``, for ``orient_rule="effect_size"``, is the unbiased kernel correlation
+    (0 to 1) of both columns after regressions on the conditioning columns.  It orders sets of
+    conditioning columns, but has no interval.
 
     Examples
     --------
@@ -309,10 +310,8 @@ class PgmpyTest:
 
     Attributes
     ----------
-    statistic_, p_value_ : float
-        Statistic and p-value of the latest test.
-    effect_size_ : None
-        Always None, because effect sizes are not available.
+    statistic_, p_value_, effect_size_ : float
+        Statistic, p-value and effect size of the latest test; NaN before it.
     """
 
     def __init__(self, search: Search, columns: dict[Hashable, SearchColumn]) -> None:
@@ -320,7 +319,16 @@ class PgmpyTest:
         self._columns = columns
         self.statistic_ = np.nan
         self.p_value_ = np.nan
-        self.effect_size_ = None
+        self._latest: tuple[Hashable, Hashable, tuple[Hashable, ...]] | None = None
+
+    @property
+    def effect_size_(self) -> float:
+        """Kernel correlation of the residuals of the latest test, from 0 to 1."""
+        if self._latest is None:
+            return np.nan
+        x, y, given = self._latest
+        columns = self._columns
+        return self._search.dependence(columns[x], columns[y], [columns[name] for name in given])
 
     def __call__(
         self,
@@ -336,11 +344,18 @@ class PgmpyTest:
                 f"significance_level={significance_level} is below the smallest p-value, "
                 f"{smallest:.3g}; raise n_resamples"
             )
+        self.run_test(X, Y, Z)
+        return self.p_value_ > significance_level
+
+    def run_test(self, X: Hashable, Y: Hashable, Z: Iterable[Hashable] = ()) -> tuple[float, float]:
+        """Return statistic and p-value of the columns X and Y given the columns Z."""
+        given = tuple(Z)
         columns = self._columns
-        outcome = self._search(columns[X], columns[Y], [columns[name] for name in Z])
+        outcome = self._search(columns[X], columns[Y], [columns[name] for name in given])
         self.statistic_ = outcome.statistic
         self.p_value_ = outcome.pvalue
-        return outcome.pvalue > significance_level
+        self._latest = (X, Y, given)
+        return outcome.statistic, outcome.pvalue
 
 
 class _Handle:

@@ -84,12 +84,13 @@ def fit_statistic(
         weight,
         computation.approximated,
     )
+    remarks = prepared.notes  # notes are written later, and do not keep the Gram matrix until then
     return Fit(
         null,
         permutations,
         replace(setup, kernel=kernel, route=computation.route),
         prepared.estimates(),
-        lambda: hypothesis.notes(kernel) + prepared.notes,
+        lambda: hypothesis.notes(kernel) + remarks,
         statistic,
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -17,6 +17,7 @@ from shrinktest.data.all_rows import at_least_two_rows, check_column_types, read
 from shrinktest.data.scale import ScaleOption
 from shrinktest.data.tables import is_table
 from shrinktest.data.variable import Variable
+from shrinktest.drawn_columns import DrawnColumns
 from shrinktest.ensembles import Ensemble
 from shrinktest.kernel_spec import KernelSpec, is_auto
 from shrinktest.kernels.user import takes_row_numbers
@@ -67,10 +68,10 @@ def goodness_of_fit_test(
     Parameters
     ----------
     X : array_like, shape (n, d) or (n,)
-        The data, one row per observation: numbers, in an array or a table.
+        The data, one row per observation: numbers, in a table also categories.
     simulate : callable
         A function ``(rng, n) -> rows`` that draws n rows of the model with a numpy Generator, in
-        the columns of X; with ``fit``, ``(rng, n, params) -> rows``.
+        the columns of X (a table if X has text); with ``fit``, ``(rng, n, params) -> rows``.
     n_simulations : int, default 999
         Number of data sets that are drawn from the model.
     fit : callable, optional
@@ -86,7 +87,8 @@ def goodness_of_fit_test(
     form
         Here it compares X and the reference sample.
     column_types : dict, optional
-        As in :func:`two_sample_test`, but every column that is tested must hold numbers.
+        As in :func:`two_sample_test`, but every column that is tested must hold numbers or
+        categories.
     nan_policy : {"raise", "omit"}, default "raise"
         Whether to raise an error for missing values in X, or drop their rows.
     gram : {"auto", "dense", "nystrom", "rff"}, default "auto"
@@ -158,7 +160,10 @@ def goodness_of_fit_test(
         nan_policy=nan_policy,
         rng=independent_rng(generator, 2),
     )
-    result = cast(GoodnessOfFitResult, run(hypothesis, estimator, [spec], settings, generator))
+    by_feature = spec.by_feature(hypothesis.encoding)
+    result = cast(
+        GoodnessOfFitResult, run(hypothesis, estimator, [by_feature], settings, generator)
+    )
     return replace(result, fitted=FittedModel(hypothesis, estimator, spec, settings))
 
 
@@ -190,16 +195,13 @@ def read(
     data = read_rows([X], ["X"], nan_policy, column_types)
     check_column_types(column_types, [data])
     columns = data.as_columns()
-    if labels := [column.name for column in columns if column.kind != "number"]:
-        raise TypeError(
-            f"X: column {labels[0]!r} has no numbers, which a model draws; drop it by column_types="
-        )
+    named = data.columns or ()
+    drawn_columns = DrawnColumns.of(columns, named=bool(named))
     (complete,) = data.complete(nan_policy)
     at_least_two_rows("X", complete, data.missing_in(0) if nan_policy == "omit" else None)
-    rows = np.stack([column.numbers()[complete] for column in columns], axis=1)
-    named = data.columns or ()
+    rows = drawn_columns.rows_of(columns)[complete]
     shape = () if not named and not is_table(X) and np.ndim(X) == 1 else (rows.shape[1],)
-    model = SimulatedModel.of(simulate, fit, named, shape)
+    model = SimulatedModel.of(simulate, fit, named, shape, drawn_columns)
     size = _reference_size(len(rows), n_reference, refitted)
     params = model.params(rows)
     seed = int(rng.integers(2**63))
@@ -207,7 +209,7 @@ def read(
     again = model.draw(np.random.default_rng(seed + 1), size, params)
     if np.array_equal(reference, again):
         raise ValueError("simulate drew the same rows twice; it must draw with numbers from rng")
-    variable, notes = _variable(reference, named, scale)
+    variable, notes = _variable(reference, drawn_columns, named, scale)
     return FromModel(
         variables=(variable,),
         sizes=(len(rows),),
@@ -228,17 +230,20 @@ def _reference_size(size: int, n_reference: Any, refitted: bool) -> int:
 
 
 def _variable(
-    reference: np.ndarray, names: tuple[str, ...], scale: Any
+    reference: np.ndarray, drawn_columns: DrawnColumns, names: tuple[str, ...], scale: Any
 ) -> tuple[Variable, tuple[str, ...]]:
     """Return the reference sample with units from its rows, and notes on these."""
-    table: Any = reference
-    if names:
-        import pandas as pd
+    if drawn_columns.labelled:
+        variable, notes = drawn_columns.encoding(reference, scale)
+    else:
+        table: Any = reference
+        if names:
+            import pandas as pd
 
-        table = pd.DataFrame(reference, columns=list(names))
-    every = np.ones(len(reference), dtype=bool)
-    rows = read_rows([table], ["the reference sample"], "raise", None)
-    variable, notes = rows.taken(every, ScaleOption.of(scale), indicate=False)
+            table = pd.DataFrame(reference, columns=list(names))
+        every = np.ones(len(reference), dtype=bool)
+        rows = read_rows([table], ["the reference sample"], "raise", None)
+        variable, notes = rows.taken(every, ScaleOption.of(scale), indicate=False)
     variable = replace(variable, points=np.ascontiguousarray(variable.points))
     in_units = any(has_code(text, "units-sd") for text in notes)
     own = [note("units-of-reference")] if in_units else []
@@ -266,7 +271,9 @@ class FittedModel:
         whole = self.hypothesis
         (table,) = whole.variables
         columns = ColumnsToTest.read(table, self.spec, "x", unread={}, left_out={})
-        groups = [slice(j, j + 1) for j in range(table.points.shape[1])]
+        groups: Sequence[slice] = [slice(j, j + 1) for j in range(table.points.shape[1])]
+        if table.encoding is not None:
+            groups = table.encoding.groups
         hypotheses = [
             replace(whole, variables=(column.values,), part=groups[column.place])
             for column in columns.tested

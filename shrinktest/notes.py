@@ -174,6 +174,10 @@ TEXTS = {
         "The statistic is lost in rounding error, which makes the p-value too large. Center the "
         "columns, or use scale='rank', a smaller bandwidth, or estimator='kme'."
     ),
+    "tail": (
+        "This p-value is approximate: the tail of the null distribution was fitted to the "
+        "{resamples} and continued. The test decides by its own p-value, which has an exact level."
+    ),
     "constant-statistic": (
         "Every permutation gives the same statistic, so p = 1. If rows differ within blocks or "
         "pairs, center the columns, or use scale='rank' or another bandwidth."

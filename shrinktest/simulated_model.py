@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from shrinktest._check import check_signature, choice, counted, real_values
 from shrinktest.data.all_rows import read_rows
 from shrinktest.data.encoding import Encoding
 from shrinktest.data.tables import columns_at, is_table, names_in
+from shrinktest.drawn_columns import DrawnColumns
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.equal_distributions import TwoEqualDistributions
 from shrinktest.estimators import MeanEstimator
@@ -36,17 +37,23 @@ _KEPT = 2.0**28  # bytes of data sets that are not drawn again
 class SimulatedModel:
     """A user's functions that draw data sets and fit parameters, with checks of what they return.
 
-    Rows are arrays (n, d) in the order of the columns of X.
+    Rows are arrays (n, d) in the order of the columns of X, with numbers for categories.
     """
 
     simulate: Callable[..., Any]
     fit: Callable[[Any], Any] | None
     columns: tuple[str, ...]  # names of the columns of a table; empty for arrays
     shape: tuple[int, ...]  # of a row of X; () if X is one-dimensional
+    drawn_columns: DrawnColumns
 
     @classmethod
     def of(
-        cls, simulate: Any, fit: Any, columns: tuple[str, ...], shape: tuple[int, ...]
+        cls,
+        simulate: Any,
+        fit: Any,
+        columns: tuple[str, ...],
+        shape: tuple[int, ...],
+        drawn_columns: DrawnColumns,
     ) -> SimulatedModel:
         """Check the functions."""
         arguments = ("rng", "n") if fit is None else ("rng", "n", "params")
@@ -60,7 +67,7 @@ class SimulatedModel:
             if not callable(function):
                 raise TypeError(f"{meaning}; got {function!r}")
             check_signature(function, takes, meaning)
-        return cls(simulate, fit, columns, shape)
+        return cls(simulate, fit, columns, shape, drawn_columns)
 
     @property
     def width(self) -> int:
@@ -74,7 +81,9 @@ class SimulatedModel:
     def draw(self, rng: np.random.Generator, size: int, params: tuple[Any, ...]) -> np.ndarray:
         """Draw so many rows (n, d)."""
         drawn = self.simulate(rng, size, *params)
-        if is_table(drawn) and self.columns:
+        if self.drawn_columns.labelled:
+            drawn = self.drawn_columns.drawn(drawn)
+        elif is_table(drawn) and self.columns:
             drawn = self._numbers_in(drawn)
         try:
             rows = real_values(drawn)
@@ -97,6 +106,8 @@ class SimulatedModel:
 
     def _as_given(self, rows: np.ndarray) -> Any:
         """Return rows as the user gave X: a table, or an array of its dimension."""
+        if self.drawn_columns.labelled:
+            return self.drawn_columns.frame(rows)
         if self.columns:
             import pandas as pd
 
@@ -141,7 +152,9 @@ class FromModel(Hypothesis):
 
     def encoded(self, rows: np.ndarray) -> np.ndarray:
         """Return the rows as kernels compare them."""
-        if self.encoding is not None:
+        if self.model.drawn_columns.labelled:
+            rows = self.model.drawn_columns.encoded(rows, cast(Encoding, self.encoding))
+        elif self.encoding is not None:
             rows = self.encoding.read(rows, "simulate")
         return rows if self.part is None else np.ascontiguousarray(rows[:, self.part])
 

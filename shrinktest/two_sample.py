@@ -49,6 +49,7 @@ def two_sample_test(
     progress: bool = False,
     gram: str = "auto",
     rank: int | None = None,
+    bins: int | None = None,
     max_memory: float | None = None,
     store: Any = None,
 ) -> TestResult:
@@ -78,6 +79,11 @@ def two_sample_test(
         A group must lie in one sample.
     workers
         For data in batches it may be an executor or a dask client.
+    bins : int, optional
+        With ``gram="rff"`` or "nystrom": approximate number of bins in which the rows are added up,
+        as by :class:`~shrinktest.Batches`; bins are permuted instead of rows, and the test remains
+        exact.  The default is 2000 for arrays of 100,000 rows or more together, if the design is
+        free and the estimator "kme" or "skmse"; otherwise, and if it is 0, rows are permuted.
 
     Returns
     -------
@@ -142,6 +148,24 @@ def two_sample_test(
     (0.944, 0.044)
     """
     called = () if names is None else two_names(names)
+    design = {"blocks": blocks, "paired": paired, "groups": groups, "block_length": block_length}
+    rows_alone = {
+        **design,
+        "permutations": permutations,
+        "transform": transform,
+        "covariates": covariates,
+    }
+    if bins is not None or (isinstance(gram, str) and gram in ("rff", "nystrom")):
+        from shrinktest.on_disk.in_bins import in_bins
+
+        X, Y = in_bins(
+            (X, Y),
+            bins,
+            gram=gram,
+            estimator=estimator,
+            nan_policy=nan_policy,
+            refused=rows_alone,
+        )
     settings = Settings.read(
         form=form,
         n_resamples=n_resamples,
@@ -158,7 +182,6 @@ def two_sample_test(
     require_values(block_length, kernel)
     specs = [KernelSpec(kernel, bandwidth)]
     reading = {"scale": scale, "nan_policy": nan_policy, "column_types": column_types}
-    design = {"blocks": blocks, "paired": paired, "groups": groups, "block_length": block_length}
     choice(covariate_method, ("auto", "strata", "residuals", "propensity"), "covariate_method")
     if covariates is None and (covariate_method != "auto" or propensity is not None):
         from shrinktest.conditional.given import refuse_without
@@ -168,13 +191,7 @@ def two_sample_test(
         from shrinktest.on_disk.hypotheses import TwoBinned
         from shrinktest.on_disk.two_passes import OnDiskTest
 
-        refused = {
-            **design,
-            "permutations": permutations,
-            "transform": transform,
-            "covariates": covariates,
-        }
-        on_disk = OnDiskTest(estimator, specs, settings, rng, refused, **reading)
+        on_disk = OnDiskTest(estimator, specs, settings, rng, rows_alone, **reading)
         X, Y = on_disk.in_memory((X, Y), called or XY)
         if in_batches(X, Y):
             return on_disk.run_samples(TwoBinned, (X, Y), called or XY, called=called)

@@ -16,7 +16,7 @@ import pytest
 
 from shrinktest import Precomputed, independence_test
 from shrinktest.adapters import for_causal_learn, for_pgmpy, for_tigramite
-from shrinktest.conditional.regressions import Regressions
+from shrinktest.conditional.regressions import Regressions, standardized
 from shrinktest.conditional.search import NOTHING, Search, read_columns
 
 N = 60
@@ -139,6 +139,54 @@ def test_level_given_the_middle_of_a_chain():
         test = for_pgmpy(chain(100 + seed), n_resamples=19, rng=seed)
         rejected += not test(0, 2, [1], significance_level=0.2)
     assert 4 <= rejected <= 22
+
+
+# ------------------------------------------------------------------------------------------------ effects
+
+
+def test_without_given_columns_the_effect_of_pgmpy_is_that_of_independence_test():
+    data = chain(0)
+    test = for_pgmpy(data, n_resamples=99, rng=0)
+    assert np.isnan(test.effect_size_)
+    test(1, 0)
+    alone = independence_test(data[:, 0], data[:, 1], n_resamples=0).effect()
+    assert test.effect_size_ == pytest.approx(alone.dependence, rel=1e-9)
+
+
+@pytest.mark.parametrize("given", [[1], [3, 1]])
+def test_the_effect_given_others_is_that_of_residuals(given):
+    data = chain(0)
+    test = for_pgmpy(data, n_resamples=99, rng=0)
+    assert test.run_test(0, 2, given) == (test.statistic_, test.p_value_)
+    columns = read_columns(data)
+    others = sorted(given, key=lambda j: columns[j].digest)
+    regressions = Regressions.on(standardized(data[:, others]))
+    x, y = (regressions.residuals(data[:, [j]], "").values for j in (0, 2))
+    alone = independence_test(x, y, n_resamples=0).effect()
+    assert test.effect_size_ == pytest.approx(max(alone.dependence, 0.0), abs=1e-9)
+
+
+def test_the_effect_falls_where_the_middle_of_a_chain_is_given():
+    test = for_pgmpy(chain(0, 200), n_resamples=99, rng=0)
+    test(0, 1)
+    ends = test.effect_size_
+    test(0, 1, [3])
+    assert test.effect_size_ == pytest.approx(ends, rel=0.2)
+    test(1, 2)
+    direct = test.effect_size_
+    test(0, 2, [1])
+    assert 0.0 <= test.effect_size_ < 0.2 * direct
+
+
+@pytest.mark.parametrize("given", [[], [0]])
+def test_the_effect_of_columns_that_do_not_vary_or_are_determined_is_zero(given):
+    data = chain(7)
+    constant = np.column_stack([data, 2.0 * data[:, 0] - 1.0, np.ones(N)])
+    test = for_pgmpy(constant, n_resamples=99, rng=0)
+    test(5, 1, given)
+    assert test.effect_size_ == 0.0
+    test(4, 1, [0])
+    assert test.effect_size_ == 0.0
 
 
 # ---------------------------------------------------------------------------------- what must not stop a search
@@ -343,7 +391,11 @@ def test_fci_of_causal_learn_with_a_constant_column():
 
 @pytest.mark.ci
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("options", [{}, {"variant": "parallel", "n_jobs": 2}], ids=str)
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"orient_rule": "effect_size"}, {"variant": "parallel", "n_jobs": 2}],
+    ids=str,
+)
 def test_pc_of_pgmpy(options):
     discovery = pytest.importorskip("pgmpy.causal_discovery")
     data, edges = line(np.random.default_rng(0), 300)
@@ -354,6 +406,17 @@ def test_pc_of_pgmpy(options):
     ).fit(data)
     skeleton = {tuple(sorted((places[a], places[b]))) for a, b in search.skeleton_.edges}
     assert skeleton == edges
+
+
+@pytest.mark.ci
+@pytest.mark.filterwarnings("ignore")
+def test_strength_of_edges_of_pgmpy():
+    base = pytest.importorskip("pgmpy.base")
+    data, _ = line(np.random.default_rng(0), 300)
+    data = pd.DataFrame(data, columns=list("xyzu"))
+    graph = base.DAG([("x", "y"), ("y", "z"), ("u", "z")])
+    strengths = graph.edge_strength(data, ci_test=for_pgmpy(data, rng=0))
+    assert strengths[("u", "z")] < 0.05 < min(strengths[("x", "y")], strengths[("y", "z")])
 
 
 @pytest.mark.ci

@@ -331,9 +331,115 @@ def test_faults_are_named(options, message):
         goodness_of_fit_test(RNG.normal(size=(9, 2)), **arguments)
 
 
-def test_text_has_no_model():
-    frame = pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": ["u", "v", "u"]})
-    with pytest.raises(TypeError, match="column 'b' has no numbers"):
+# ------------------------------------------------------------------------------------------------ categories
+
+
+def visits(rng, n):
+    """A number that depends on the site, the site, and True or False."""
+    site = rng.choice(["a", "b", "c"], n)
+    x = rng.normal(size=n) + 4.0 * (site == "a")
+    return pd.DataFrame({"x": x, "site": site, "new": rng.random(n) < 0.5})
+
+
+def as_numbers(table, reference):
+    """Numbers in standard deviations, and levels as corners that are the root of 2 apart."""
+    levels = [*sorted(set(reference["site"])), None]
+    site = [value if value in levels else None for value in table["site"]]
+    columns = [table["x"] / reference["x"].std(ddof=0)]
+    columns += [[float(value == level) for value in site] for level in levels]
+    columns += [table["new"], ~table["new"]]
+    return np.column_stack(columns).astype(float)
+
+
+def test_mixed_tables_agree_with_the_naive_twin():
+    model = Recorded(visits)
+    data = visits(np.random.default_rng(0), 8)
+    data.loc[:2, "site"] = ["zz", "yy", "zz"]  # that the model does not have
+    result = goodness_of_fit_test(data, model, n_reference=9, form="biased", rng=0, **FEW)
+    reference, _, *copies = model.drawn
+    width = naive.median_distance(as_numbers(reference, reference))
+    assert result.bandwidth == pytest.approx(width)
+    statistics = [
+        naive.distance(
+            as_numbers(rows, reference), as_numbers(reference, reference), width, unbiased=False
+        )
+        for rows in (data, *copies)
+    ]
+    np.testing.assert_allclose(np.sort(result.null_distribution), np.sort(statistics[1:]))
+    assert result.pvalue == naive.pvalue(statistics)
+
+
+@pytest.mark.ci
+def test_pvalues_of_mixed_tables_are_uniform_if_the_model_is_true():
+    hits = 0
+    for trial in range(60):
+        rng = np.random.default_rng([8, trial])
+        options = {"n_reference": 20, "n_simulations": 4, "alpha": 0.2, "rng": rng}
+        hits += goodness_of_fit_test(visits(rng, 8), visits, **options).pvalue <= 0.2
+    assert binom.ppf(5e-4, 60, 0.2) <= hits <= binom.ppf(1.0 - 5e-4, 60, 0.2)
+
+
+def test_a_wrong_dependence_of_a_number_and_a_category_is_found_in_no_column():
+    rng = np.random.default_rng(1)
+    data = visits(rng, 100)
+    data["site"] = rng.permutation(data["site"].to_numpy())
+    result = goodness_of_fit_test(data, visits, n_simulations=99, rng=0)
+    assert result.pvalue <= 0.05
+    columns = result.columns(rng=0)
+    assert columns.labels == (("x",), ("site",), ("new",)) and columns.pvalues.min() > 0.05
+    assert result.contributions(n_repeats=2)["coordinate"].tolist() == ["x", "site", "new"]
+    combined = goodness_of_fit_test(data, visits, estimator="auto", rng=0, **FEW)
+    assert combined.pvalue <= 0.1
+
+
+def test_the_order_of_rows_and_the_type_of_text_do_not_matter():
+    data = visits(np.random.default_rng(2), 20)
+    data.loc[:1, "site"] = "zz"
+    expected = goodness_of_fit_test(data, visits, rng=0, **FEW)
+
+    def categorical(rng, n):
+        return visits(rng, n).astype({"site": "category"}).assign(more=1.0)
+
+    for same in (data[::-1], data.astype({"site": "category"})):
+        result = goodness_of_fit_test(same, categorical, rng=0, **FEW)
+        np.testing.assert_allclose(result.null_distribution, expected.null_distribution)
+        assert result.statistic == pytest.approx(expected.statistic)
+
+
+def test_fits_get_tables_with_text():
+    given = []
+
+    def fit(table):
+        given.append(table)
+        return table["site"].value_counts(normalize=True)
+
+    def drawn(rng, n, shares):
+        return visits(rng, n).assign(site=rng.choice(shares.index, n, p=shares.to_numpy()))
+
+    data = visits(np.random.default_rng(3), 30)
+    result = goodness_of_fit_test(data, drawn, fit=fit, rng=0, **FEW)
+    pd.testing.assert_frame_equal(given[0], data, check_dtype=False)
+    assert given[0]["new"].dtype == bool and len(given) == 20 and result.pvalue > 0.05
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda t: t.drop(columns="site"), "a column of simulate must be"),
+        (lambda t: t.assign(x=t["site"]), "column 'x' has categories, and numbers in X"),
+        (lambda t: t.assign(site=t["site"].mask(t["x"] > 0.0)), "simulate drew .* missing value"),
+        (lambda t: t.to_numpy(), "simulate must return a table with the columns of X"),
+    ],
+)
+def test_faults_of_mixed_tables_are_named(change, message):
+    data = visits(np.random.default_rng(4), 10)
+    with pytest.raises((TypeError, ValueError), match=message):
+        goodness_of_fit_test(data, lambda rng, n: change(visits(rng, n)), **FEW)
+
+
+def test_dates_have_no_model():
+    frame = pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": pd.date_range("2020-01-01", periods=3)})
+    with pytest.raises(TypeError, match=r"column 'b' has dates.*drop it by column_types="):
         goodness_of_fit_test(frame, normal)
 
 

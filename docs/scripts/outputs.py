@@ -35,6 +35,7 @@ PAGES = (
                 "testing",
                 "effects",
                 "closer",
+                "tail",
                 "simulators",
                 "factors",
                 "equivalence",

@@ -3,7 +3,8 @@
 Five designs have a planted region, in which the second sample has more rows, and there are four
 controls: no difference, and none with pairs, groups and blocks.  The boxes of ``result.regions()``
 are compared with honest halves: a tree grown on one half of the rows, whose nodes are tested on the
-other half.  A region is named if rows in it and rows in the planted one overlap by half or more.
+other half; and with trees without a test, whose nodes count if the share of a sample is high.  A
+region is named if rows in it and rows in the planted one overlap by half or more.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from _levels import ALPHA, generator, rate
 from _levels import region as exact_range
 from _study import claim, markdown, parts, run, span
 from scipy.stats import hypergeom
+from sklearn.tree import DecisionTreeClassifier
 from statsmodels.stats.multitest import multipletests
 
 from shrinktest import two_sample_test
@@ -37,6 +39,11 @@ LEVELS = ("AT", "DE", "FR")
 NUMBERS = ("a", "b", "c", "d")
 BOXES = "boxes"
 HALVES = "honest halves"
+THRESHOLD = 0.6  # share of a sample in a node from which a tree without a test names it
+ALL_ROWS = "shares in all rows"
+OTHER_HALF = "shares in the other half"
+TREES = (ALL_ROWS, OTHER_HALF)
+NOTHING = "nothing differs"
 
 
 @dataclass(frozen=True)
@@ -164,17 +171,27 @@ def nodes(features: np.ndarray, labels: np.ndarray, every: np.ndarray) -> list:
     return made
 
 
+def features_of(table: pd.DataFrame) -> np.ndarray:
+    """Return the columns as trees compare them, with an indicator of every level."""
+    indicators = [table["country"] == level for level in LEVELS]
+    return np.column_stack([table[list(NUMBERS)], *indicators]).astype(float)
+
+
+def half_of(sizes: tuple[int, int], rng: np.random.Generator) -> np.ndarray:
+    """Draw half of the rows of each sample."""
+    order = np.concatenate([rng.permutation(sizes[0]), sizes[0] + rng.permutation(sizes[1])])
+    chosen = np.zeros(sum(sizes), bool)
+    chosen[order[: sizes[0] // 2]] = True
+    chosen[order[sizes[0] : sizes[0] + sizes[1] // 2]] = True
+    return chosen
+
+
 def by_halves(table: pd.DataFrame, sizes: tuple[int, int], rng: np.random.Generator) -> list:
     """Grow a tree on half of the rows of each sample, and test its nodes on the other half."""
-    features = np.column_stack(
-        [table[list(NUMBERS)], *((table["country"] == level) for level in LEVELS)]
-    ).astype(float)
+    features = features_of(table)
     names = [*NUMBERS, *["country"] * len(LEVELS)]
     labels = np.repeat([0, 1], sizes)
-    order = np.concatenate([rng.permutation(sizes[0]), sizes[0] + rng.permutation(sizes[1])])
-    grown = np.zeros(len(labels), bool)
-    grown[order[: sizes[0] // 2]] = True
-    grown[order[sizes[0] : sizes[0] + sizes[1] // 2]] = True
+    grown = half_of(sizes, rng)
     tree = nodes(features[grown], labels[grown], features)
     if not tree:
         return []
@@ -193,6 +210,24 @@ def by_halves(table: pd.DataFrame, sizes: tuple[int, int], rng: np.random.Genera
         for (inside, path), p, up in zip(tree, adjusted, more, strict=True)
         if p <= ALPHA
     ]
+
+
+def by_shares(table: pd.DataFrame, grown: np.ndarray, judged: np.ndarray) -> list:
+    """Grow a tree on some rows, and return its nodes in which the share of a sample is high.
+
+    Shares are those of other rows, or of the same ones, and nothing is tested.
+    """
+    features = features_of(table)
+    labels = np.repeat([0, 1], ROWS)
+    tree = DecisionTreeClassifier(max_depth=DEPTH, min_samples_leaf=LEAF, random_state=0)
+    tree.fit(features[grown], labels[grown])
+    inside = tree.decision_path(features).toarray().astype(bool)
+    made = []
+    for node in inside[:, 1:].T:
+        share = float(labels[node & judged].mean()) if (node & judged).any() else 0.5
+        if max(share, 1.0 - share) >= THRESHOLD:
+            made.append((node, set(), share > 0.5))
+    return made
 
 
 # --- trials ---------------------------------------------------------------------------------------
@@ -228,6 +263,33 @@ def trials_of(label: str, chunk: range) -> list[dict]:
     return [
         {**shared, "method": BOXES, **counts, "named and rejects": both},
         {**shared, "method": HALVES, **halves, "named and rejects": 0},
+    ]
+
+
+def trees_of(label: str, chunk: range) -> list[dict]:
+    """Count what trees without a test name, with a planted region or none."""
+    every = np.ones(2 * ROWS, bool)
+    counts = {tree: dict.fromkeys(("shown", "named", "regions"), 0) for tree in TREES}
+    for trial in chunk:
+        truth = ~every
+        if label == NOTHING:
+            rng = generator(f"rows, {trial}", ROWS)
+            first, second, _ = alike(rng)
+        else:
+            rng = generator(f"{label}, data set {trial}", ROWS)
+            first, second = planted(rng, DESIGNS[label])
+        table = pd.concat([first, second], ignore_index=True)
+        if label != NOTHING:
+            truth = DESIGNS[label].inside(table).to_numpy()
+        half = half_of((ROWS, ROWS), rng)
+        for tree, rows_of_tree in ((ALL_ROWS, (every, every)), (OTHER_HALF, (half, ~half))):
+            regions = by_shares(table, *rows_of_tree)
+            counts[tree]["shown"] += bool(regions)
+            counts[tree]["named"] += named(regions, truth)
+            counts[tree]["regions"] += len(regions)
+    return [
+        {"design": label, "tree": tree, "trials": len(chunk), **tally}
+        for tree, tally in counts.items()
     ]
 
 
@@ -309,7 +371,19 @@ def measured(args) -> dict[str, pd.DataFrame]:
         for chunk in chunks(2 * args.trials)
     ]
     control = parts(args, f"{NAME}_controls", jobs).groupby("control", sort=False).sum()
-    return {"": power.reset_index(), "controls": control.reset_index()}
+    trees = measured_trees(args)
+    return {"": power.reset_index(), "controls": control.reset_index(), "trees": trees}
+
+
+def measured_trees(args) -> pd.DataFrame:
+    """Return the counts of trees without a test."""
+    jobs = [
+        partial(trees_of, label, chunk)
+        for label in (*DESIGNS, NOTHING)
+        for chunk in chunks((1 + (label == NOTHING)) * args.trials)
+    ]
+    keys = ["design", "tree"]
+    return parts(args, f"{NAME}_trees", jobs).groupby(keys, sort=False).sum().reset_index()
 
 
 # --- page -----------------------------------------------------------------------------------------
@@ -321,6 +395,25 @@ def chart(tables):
     shown = table.pivot(index="design", columns="method", values="share").loc[list(DESIGNS)]
     looks = {BOXES: ("o", BLUE), HALVES: ("D", ORANGE)}
     return dots(shown, "share of data sets in which the planted region is named", looks, 0.5)
+
+
+def by_trees(table: pd.DataFrame, boxes: pd.DataFrame, control: pd.DataFrame) -> pd.DataFrame:
+    """Return how often the planted region is named, or any where nothing differs, by boxes and trees."""
+    named_by_boxes = boxes["named"] / boxes["trials"]
+    alike = control.set_index("control").loc["rows"]
+    lines = []
+    for design in (*DESIGNS, NOTHING):
+        line = {"design": design}
+        if design == NOTHING:
+            line["boxes"] = f"{alike['wrong'] / alike['trials']:.0%}"
+        else:
+            line["boxes"] = f"{named_by_boxes[design]:.0%}"
+        for row in table[table["design"] == design].to_dict("records"):
+            count = row["shown" if design == NOTHING else "named"]
+            regions = row["regions"] / row["trials"]
+            line[row["tree"]] = f"{count / row['trials']:.0%} ({regions:.1f} nodes)"
+        lines.append(line)
+    return pd.DataFrame(lines)
 
 
 def values(tables) -> dict:
@@ -348,6 +441,9 @@ def values(tables) -> dict:
         }
     )
     low, high = exact_range(int(control["trials"].max()))
+    trees = tables["trees"]
+    alone = trees[trees["design"] == NOTHING].set_index("tree")
+    all_rows = trees[trees["tree"] == ALL_ROWS].set_index("design").loc[list(DESIGNS)]
     rates = control["wrong"] / control["trials"]
     return {
         "rows": ROWS,
@@ -359,6 +455,18 @@ def values(tables) -> dict:
         "control_trials": int(control["trials"].max()),
         "low": f"{low:.3f}",
         "high": f"{high:.3f}",
+        "trees": markdown(by_trees(trees, boxes, control)),
+        "threshold": f"{THRESHOLD:.0%}",
+        "false_all": f"{alone.loc[ALL_ROWS, 'shown'] / alone.loc[ALL_ROWS, 'trials']:.0%}",
+        "false_half": f"{alone.loc[OTHER_HALF, 'shown'] / alone.loc[OTHER_HALF, 'trials']:.0%}",
+        "more": claim(
+            "Read in the rows from which they were grown, trees name the planted region more often "
+            "than boxes, but among many other nodes.",
+            bool(
+                (all_rows["named"] > boxes["named"]).all()
+                and all_rows["regions"].min() > 3 * trials
+            ),
+        ),
         "exact": claim(
             "All rates without a difference are in the range of an exact test.",
             bool(rates.between(low, high).all()),

@@ -1,8 +1,7 @@
-"""Level and power of tests of simulated models, ``goodness_of_fit_test``.
+"""Level of tests of simulated models, ``goodness_of_fit_test``.
 
 The level is the share of 4000 data sets of a true model that are rejected at .05.  Without fitted parameters it is
 exact; with parameters fitted to the same rows the bootstrap is approximate, also where the model has a shape of its own.
-The power stands beside tests of Kolmogorov and Smirnov of every column against simulated data, adjusted by Holm's method.
 """
 
 from __future__ import annotations
@@ -15,8 +14,6 @@ import pandas as pd
 from _charts import figure, rows
 from _levels import ALPHA, rate, region
 from _study import markdown, parts, run
-from scipy.stats import ks_2samp
-from statsmodels.stats.multitest import multipletests
 
 from shrinktest import goodness_of_fit_test
 from shrinktest.results.plots.axes import BLUE, ORANGE
@@ -120,7 +117,7 @@ def chunked(trials: int, step: int = 100) -> list[range]:
     return [range(start, min(start + step, trials)) for start in range(0, trials, step)]
 
 
-def measured_levels(args) -> pd.DataFrame:
+def measured(args) -> pd.DataFrame:
     """Return the level in every setting; with fitted parameters a quarter of the data sets."""
     jobs = []
     for label, n in settings():
@@ -132,88 +129,6 @@ def measured_levels(args) -> pd.DataFrame:
         rate(hits, trials) for hits, trials in zip(found["hits"], found["trials"], strict=True)
     ]
     return pd.concat([found[keys], pd.DataFrame(rates)], axis=1)
-
-
-# --- power -------------------------------------------------------------------------------------------------------
-
-
-def correlated(rng, n):
-    first, second = rng.normal(size=(2, n))
-    return np.column_stack([first, 0.5 * first + 0.75**0.5 * second])
-
-
-def shifted(rng, n):
-    return correlated(rng, n) + np.array([0.0, 0.35])
-
-
-def heavy(rng, n):
-    data = correlated(rng, n)
-    data[:, 1] = 0.5 * data[:, 0] + 0.75**0.5 * rng.standard_t(3, size=n) / 3**0.5
-    return data
-
-
-def uncorrelated(rng, n):
-    return rng.normal(size=(n, 2))
-
-
-def half(rng, n):
-    """Columns that are normal and equal if the first is negative, and otherwise independent."""
-    first, second = rng.normal(size=(2, n))
-    return np.column_stack([first, np.where(first < 0.0, -np.abs(first), np.abs(second))])
-
-
-#: Ways in which data differ from normal columns with correlation .5.
-DESIGNS = {
-    "a column shifted": shifted,
-    "a heavy tail": heavy,
-    "no correlation": uncorrelated,
-    "correlated below the mean only": half,
-}
-TESTS = ("median", "grid", "auto", "Kolmogorov-Smirnov")
-ROWS = 80
-
-
-def pvalues(data, rng) -> dict[str, float]:
-    """Return the p-value of every test."""
-    options = {"n_reference": 4 * ROWS, "workers": 1, "rng": rng, "n_simulations": 59}
-    found = {
-        "median": goodness_of_fit_test(data, correlated, **options).pvalue,
-        "grid": goodness_of_fit_test(data, correlated, bandwidth="grid", **options).pvalue,
-        "auto": goodness_of_fit_test(data, correlated, estimator="auto", **options).pvalue,
-    }
-    drawn = correlated(rng, 4 * ROWS)
-    columns = [ks_2samp(x, y).pvalue for x, y in zip(data.T, drawn.T, strict=True)]
-    return found | {"Kolmogorov-Smirnov": multipletests(columns, method="holm")[1].min()}
-
-
-def powers(design: str, trials: range) -> list[dict]:
-    """Count the rejected data sets by test."""
-    hits = dict.fromkeys(TESTS, 0)
-    for trial in trials:
-        rng = np.random.default_rng([crc32(design.encode()), trial])
-        for test, pvalue in pvalues(DESIGNS[design](rng, ROWS), rng).items():
-            hits[test] += pvalue <= ALPHA
-    return [
-        {"design": design, "test": test, "hits": count, "trials": len(trials)}
-        for test, count in hits.items()
-    ]
-
-
-def measured_powers(args) -> pd.DataFrame:
-    """Return the power of every test."""
-    trials = max(1, args.trials // 40)
-    jobs = [partial(powers, design, some) for design in DESIGNS for some in chunked(trials, 10)]
-    keys = ["design", "test"]
-    found = parts(args, f"{NAME}_powers", jobs).groupby(keys, sort=False).sum().reset_index()
-    rates = [
-        rate(hits, number) for hits, number in zip(found["hits"], found["trials"], strict=True)
-    ]
-    return pd.concat([found[keys], pd.DataFrame(rates)], axis=1)
-
-
-def measured(args) -> dict[str, pd.DataFrame]:
-    """Return levels and powers."""
-    return {"": measured_levels(args), "power": measured_powers(args)}
 
 
 # --- page --------------------------------------------------------------------------------------------------------
@@ -246,15 +161,10 @@ def by_size(some: pd.DataFrame) -> str:
 
 def values(tables) -> dict:
     """Return the numbers, tables and claims of the section."""
-    table, power = tables[""], tables["power"]
+    table = tables[""]
     trials = int(table["trials"].max())
     low, high = region(trials)
     exact, fitted = (table[table["parameters"] == how] for how in (EXACT, FITTED))
-    cells = [
-        f"{p:.2f} [{a:.2f}, {b:.2f}]"
-        for p, a, b in zip(power["rejected"], power["low"], power["high"], strict=True)
-    ]
-    shown = power.assign(cell=cells).pivot(index="design", columns="test", values="cell")
     worst = fitted.loc[fitted["rejected"].idxmax()]
     return {
         "inside": int(exact["rejected"].between(low, high).sum()),
@@ -270,9 +180,6 @@ def values(tables) -> dict:
         "simulations": SIMULATIONS,
         "low": f"{low:.4f}",
         "high": f"{high:.4f}",
-        "power": markdown(shown.loc[list(DESIGNS), list(TESTS)].reset_index()),
-        "power_trials": int(power["trials"].max()),
-        "rows": ROWS,
     }
 
 

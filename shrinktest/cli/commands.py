@@ -74,6 +74,7 @@ COMMANDS = {
         "before.csv after.csv --estimator auto --seed 0|before.csv after.csv --paired --effect "
         "--plot null.png|"
         "'before/*.parquet' 'after/*.parquet' --gram rff --rank 200",
+        leave_out="bins",  # of files in batches, by an option that other commands share
     ),
     "change": Command(
         "does a series change, and with which row?",

@@ -26,6 +26,7 @@ from shrinktest.data.read import read_variables
 from shrinktest.data.scale import AUTO
 from shrinktest.data.tables import is_table
 from shrinktest.data.variable import Variable
+from shrinktest.effects.dependence import dependence
 from shrinktest.estimators import MeanEstimator, as_estimator
 from shrinktest.hypothesis import resolve
 from shrinktest.independent_variables import Independence
@@ -34,7 +35,7 @@ from shrinktest.kernels import Kernel, as_kernel
 from shrinktest.kernels.user import takes_row_numbers
 from shrinktest.run import run
 from shrinktest.settings import Settings
-from shrinktest.statistics.features import Features
+from shrinktest.statistics.features import Features, KernelFeatures
 from shrinktest.statistics.kernel_cache import KernelCache
 
 #: What regressions on one set of given variables, and residuals, take per row, roughly.
@@ -185,14 +186,34 @@ class Search:
     ) -> Outcome:
         """Test whether two columns are independent given others, in any order of either."""
         first, second = sorted((self._known(x), self._known(y)), key=lambda column: column.digest)
-        varied = {column.digest: column for column in given if not column.constant}
-        conditions = [self._known(varied[digest]) for digest in sorted(varied)]
-        key = (first.digest, second.digest, *sorted(varied))
+        conditions = self._varied(given)
+        key = (first.digest, second.digest, *(column.digest for column in conditions))
         if key not in self.outcomes:
             degenerate = first.constant or second.constant
             outcome = NOTHING if degenerate else self._tested(first, second, conditions, key)
             self.outcomes[key] = outcome
         return self.outcomes[key]
+
+    def dependence(
+        self, x: SearchColumn, y: SearchColumn, given: Sequence[SearchColumn] = ()
+    ) -> float:
+        """Return the unbiased kernel correlation of what the given columns leave, at least 0.
+
+        It describes data, but has no true value that does not depend on the regressions.  0 for
+        columns that do not vary, or that the given columns determine.
+        """
+        if x.constant or y.constant:
+            return 0.0
+        shared = self._shared(tuple(self._varied(given)))
+        try:
+            hypothesis = self._hypothesis(shared, self._known(x), self._known(y))
+        except NothingToTest:
+            return 0.0
+        first, second = (
+            KernelFeatures(shared.spec(self.kernel, variable).kernel, variable.points).residuals()
+            for variable in hypothesis.variables
+        )
+        return float(np.fmax(dependence(first, second).value, 0.0))
 
     def generator(self, key: Sequence[int]) -> np.random.Generator:
         """Return the random numbers of the test with these digests."""
@@ -206,13 +227,8 @@ class Search:
         key: Sequence[int],
     ) -> Outcome:
         shared = self._shared(tuple(given))
-        combined = asks_for_none(self.estimator, [self.kernel])
         try:
-            hypothesis = shared.hypothesis(
-                x.variable.compared_by(self.kernel.kernel),
-                y.variable.compared_by(self.kernel.kernel),
-                combined,
-            )
+            hypothesis = self._hypothesis(shared, x, y)
         except NothingToTest:
             return NOTHING
         specs = [shared.spec(self.kernel, variable) for variable in hypothesis.variables]
@@ -221,6 +237,19 @@ class Search:
             hypothesis, self.estimator, specs, self.settings, generator, kernels=shared.kernels
         )
         return Outcome(float(result.statistic), float(result.pvalue))
+
+    def _hypothesis(self, shared: Conditions, x: SearchColumn, y: SearchColumn) -> Independence:
+        """Return the independence of two columns given those of ``shared``."""
+        kernel = self.kernel.kernel
+        combined = asks_for_none(self.estimator, [self.kernel])
+        return shared.hypothesis(
+            x.variable.compared_by(kernel), y.variable.compared_by(kernel), combined
+        )
+
+    def _varied(self, given: Sequence[SearchColumn]) -> list[SearchColumn]:
+        """Return the given columns that vary, each once, in an order of their own."""
+        varied = {column.digest: column for column in given if not column.constant}
+        return [self._known(varied[digest]) for digest in sorted(varied)]
 
     def _known(self, column: SearchColumn) -> SearchColumn:
         """Return the first column with these values, whose Gram matrix may be there."""

@@ -5,7 +5,7 @@ Of two, on a scale from 0 to 1, and of one to several others.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,6 +14,8 @@ import numpy as np
 from shrinktest.effects.jackknife import ROUNDING, Estimate, JackknifeEstimates, centred, jackknife
 from shrinktest.statistics.features import Features
 
+_ALL = slice(None)
+_ROWS = 512  # of a Gram matrix that are moved at a time
 _LAST_BITS = 1e-14  # rounding error of an inner product, relative to its size
 
 #: What a distance is relative to: the squared norms of both means, or the variance of both samples
@@ -289,5 +291,30 @@ def _less(features: Features, mean: float) -> Features:
 
     Covariances do not see the shared part, which would cost digits.
     """
-    shared = features.values.mean(axis=0) if features.by_coordinates else mean
-    return Features(features.values - shared, features.by_coordinates)
+    if features.by_coordinates:
+        return Features(features.values - features.values.mean(axis=0), True)
+    return _LessMean(features.values, mean)
+
+
+class _LessMean(Features):
+    """Gram matrix less a number, without a copy of it."""
+
+    def __init__(self, gram: np.ndarray, mean: float) -> None:
+        super().__init__(gram)
+        self._mean = mean
+
+    def diagonal(self) -> np.ndarray:
+        return np.asarray(super().diagonal() - self._mean)
+
+    def inner(self, weights: np.ndarray, first: slice = _ALL, second: slice = _ALL) -> np.ndarray:
+        out = [(part - self._mean) @ weights for part in self._parts(first, second)]
+        return np.concatenate(out)
+
+    def squares(self, first: slice = _ALL, second: slice = _ALL) -> float:
+        return sum(float(np.square(part - self._mean).sum()) for part in self._parts(first, second))
+
+    def _parts(self, first: slice, second: slice) -> Iterator[np.ndarray]:
+        """Yield some rows of the matrix at a time."""
+        chosen = self.values[first, second]
+        for start in range(0, len(chosen), _ROWS):
+            yield chosen[start : start + _ROWS]

@@ -43,6 +43,8 @@ class Effect(Result, ABC):
     ----------
     z : float
         Distance of the test's statistic from its mean under permutations, in standard deviations.
+        Because null distributions are skewed, this is no number of sigmas, unlike
+        ``result.tail_pvalue()``.
     confidence : float
         Confidence level of each interval, which is not adjusted for their number.
     notes : tuple of str
@@ -140,18 +142,6 @@ class Effect(Result, ABC):
         below = "; below 0 means none was found" if shown.startswith("-") else ""
         return f"{what} is {shown} ({scale}){below}."
 
-    def _above(self) -> str:
-        """Return a sentence on z."""
-        if math.isnan(self.z):
-            return (
-                f"How far the statistic is from its values under {self.resamples} was not computed."
-            )
-        if abs(self.z) < 0.05:  # would be shown as 0.0
-            return f"The statistic is as large as its mean under {self.resamples}."
-        side = "above its mean" if self.z > 0.0 else "below its mean"
-        apart = f"{abs(self.z):.1f} standard deviations {side}"
-        return f"The statistic is {apart} under {self.resamples}."
-
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class TwoSampleEffect(Effect):
@@ -220,7 +210,6 @@ class TwoSampleEffect(Effect):
             if math.isnan(self.auc)
             else separable,
             self._amount("Their distance", "distance", _RELATIVE[self.relative_to]),
-            self._above(),
             *([_contributed(self.shares)] if self.shares else []),
         ]
 
@@ -293,12 +282,12 @@ class KSampleEffect(Effect):
         return out
 
     def lines(self) -> list[str]:
-        lines = [self._above()]
+        lines = []
         if estimated := self._estimated():
             apart = max(estimated, key=lambda pair: pair.auc)
             which = f"Furthest apart are {' and '.join(apart.names)}"
             block = " from the same block" if apart.within_blocks else ""
-            lines.insert(0, f"{which}: shown one observation of each{block}, {apart.assignment()}.")
+            lines.append(f"{which}: shown one observation of each{block}, {apart.assignment()}.")
         return lines
 
     def reported(self) -> str:
@@ -372,7 +361,7 @@ class DependenceEffect(Effect):
 
     def lines(self) -> list[str]:
         what = f"The dependence of {self.names[0]} and {self.names[1]}"
-        return [self._amount(what, "dependence", "0: none, 1: complete"), self._above()]
+        return [self._amount(what, "dependence", "0: none, 1: complete")]
 
 
 # --- numbers and sentences ------------------------------------------------------------------------

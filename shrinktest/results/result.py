@@ -37,6 +37,7 @@ from shrinktest.results.info import (
 )
 from shrinktest.results.plots import pvalues
 from shrinktest.results.printing import Summary, Table, number, side_by_side
+from shrinktest.results.tail_pvalue import tail_pvalue
 from shrinktest.results.words_of_test import WordsOfTest, own_names
 
 if TYPE_CHECKING:
@@ -180,6 +181,8 @@ class TestResult(WordsOfTest, Decision):
 
     plot_null = pvalues.plot_null
     plot = pvalues.plot_null
+
+    tail_pvalue = tail_pvalue
 
     @property
     def bandwidth(self) -> Any:

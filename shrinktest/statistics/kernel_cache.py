@@ -218,14 +218,16 @@ def _approximated(
     exact = gram == "factor" and rank is None
     most = rank or (_MOST if exact else request.rank)
     most = most if gram == "rff" else min(most, size)  # a landmark is one of the observations
+    lowered = ""
     if not exact and most > max(1, affordable):
         taken = (
             f"{counted(most, 'coordinate')} take {bytes_of(24.0 * request.kernels * size * most)}"
         )
-        raise MemoryError(
-            f"gram={gram!r}: {taken}, more than max_memory={bytes_of(cache.memory)}; give "
-            f"rank={max(1, affordable)}"
-        )
+        lacking = f"{taken}, more than max_memory={bytes_of(cache.memory)}"
+        if rank is not None:
+            raise MemoryError(f"gram={gram!r}: {lacking}; give rank={max(1, affordable)}")
+        most = max(1, affordable)
+        lowered = f", because {lacking}"
     if exact:
         features = _factor(kernel, points, min(most, affordable))
         if features is not None:
@@ -255,7 +257,7 @@ def _approximated(
         low, coordinates = factor
         what = f"a pivoted Cholesky factor of rank {coordinates.shape[1]}"
     return KernelFeatures(
-        low, points, gram, values=coordinates, note=note("approximation", what=what)
+        low, points, gram, values=coordinates, note=note("approximation", what=what + lowered)
     )
 
 

@@ -1,6 +1,7 @@
 """``result.effect()``: of every test, estimator, route and design, and of data without any."""
 
 import pickle
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -259,3 +260,17 @@ def test_messages():
         with pytest.raises(ValueError, match=words):
             call()
     assert pickle.loads(pickle.dumps(pair.with_data())).effect() == pair.effect()
+
+
+def test_a_test_and_its_effect_hold_one_gram_matrix():
+    x, y = RNG.normal(size=(2, 600, 20))
+    two_sample_test(x[:20], y[:20], **FEW).effect()  # compiles
+    gram = 8.0 * 1200**2
+    tracemalloc.start()
+    result = two_sample_test(x, y, n_resamples=19, rng=0, workers=1)
+    left, _ = tracemalloc.get_traced_memory()
+    result.effect()
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert result.route == "dense"
+    assert left < 0.3 * gram and most < 1.9 * gram
