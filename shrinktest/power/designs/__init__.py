@@ -46,20 +46,22 @@ from shrinktest.power.designs.literature import (
     TiltedBlobs,
     TwoModes,
 )
+from shrinktest.power.designs.other_tests import (
+    Changed,
+    Confounded,
+    OneApart,
+    Parity,
+    SkewNormal,
+)
 from shrinktest.power.designs.pilot_table import FactorsFromData
 from shrinktest.power.designs.standard import (
     Blobs,
-    Changed,
-    Confounded,
     Contamination,
     CorrelationChange,
     MeanShift,
-    OneApart,
-    Parity,
     PerturbedDependence,
     PerturbedUniform,
     ScaleChange,
-    SkewNormal,
     Tails,
 )
 from shrinktest.results.info import KINDS
