@@ -32,31 +32,33 @@ _IN_WORDS = {
 
 @dataclass(frozen=True)
 class TailPvalue:
-    """Approximate p-value in the tail of a null distribution, by ``result.tail_pvalue()``.
+    """Approximate p-value in the tail of a null distribution.
+
+    The method ``result.tail_pvalue()`` returns it.
 
     Attributes
     ----------
     pvalue : float
         Estimate of the p-value that all permutations would give.
     interval : tuple of float
-        Its confidence interval.
+        Confidence interval of the p-value.
     sigma : float
         The quantile of the standard normal distribution that is exceeded with this probability
         (one-sided).
     method : str
-        "pearson3" or "pareto", as asked; "counted" if ten permutations or more reach the statistic,
-        "enumerated" if they are all there are.
+        "pearson3" or "pareto", as requested, but "counted" if ten permutations or more reach the
+        statistic, and "enumerated" if all permutations were used.
     fitted : mapping of str to float
         Parameters of the fit: "mean", "sd" and "skewness", or "exceedances", "threshold", "scale"
         and "shape"; empty without one.
     n_resamples : int
         Number of permutations.
     confidence : float
-        Confidence of the interval.
+        Confidence level of the interval.
     resamples : str
         "permutations", or "simulations" of a model.
     note : str
-        That the p-value is approximate; empty if it is not.
+        Note that the p-value is approximate; empty if it is not.
 
     Examples
     --------
@@ -93,30 +95,36 @@ def tail_pvalue(
 ) -> TailPvalue:
     """Approximate a p-value that is too small for the number of permutations.
 
-    ``pvalue`` cannot be below 1 / (B + 1).  This fits the tail of the null distribution to its
-    B values and continues it to the statistic.  The result is approximate: decide by
-    ``pvalue``, which has an exact level, and report this as an order of magnitude.
+    ``pvalue`` cannot be below 1 / (B + 1), where B is the number of permutations.  This method fits
+    the tail of the null distribution to its B values and continues it to the statistic.  Because
+    the result is approximate, decide by ``pvalue``, which is exact, and report this as an order of
+    magnitude.
 
     Parameters
     ----------
     method : {"pearson3", "pareto"}, default "pearson3"
-        "pearson3" fits a Pearson III distribution by the mean, variance and skewness of all
-        values; its interval also covers an exponential tail.  "pareto" fits a generalized
-        Pareto distribution to the largest values, to fewer until a test of fit does not reject
-        it [KWRS09].  :doc:`/tail` has the errors of both.
+        "pearson3" fits a Pearson III distribution by the mean, variance and skewness of all values;
+        its interval covers an exponential tail, too.  "pareto" fits a generalized Pareto
+        distribution to the largest values, of which it uses fewer until a test of fit does not
+        reject it [KWRS09].  :doc:`/tail` has the errors of both.
     confidence : float, default 0.95
-        Confidence of the interval.
+        Confidence level of the interval.
 
     Returns
     -------
     TailPvalue
-        ``pvalue``, ``interval``, ``sigma``, and what was fitted.  With ten values that reach
-        the statistic, or all permutations, it is the p-value by counting.
+        ``pvalue``, ``interval``, ``sigma``, and the parameters of the fit.  If ten values reach the
+        statistic, or all permutations were used, it is the p-value by counting.
 
     Raises
     ------
     ValueError
         If there are fewer than 200 values, or a stopping rule ended the drawing.
+
+    References
+    ----------
+    .. [KWRS09] Knijnenburg et al., "Fewer permutations, more accurate P-values", Bioinformatics 25,
+       2009.
 
     Examples
     --------
