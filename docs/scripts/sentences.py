@@ -131,13 +131,16 @@ def change() -> Sentences:
         & (table["told"] == "stretches")
     ]
     long, noted = (points[(points["noted"] < 0.05) == which]["level"] for which in (True, False))
-    sentence = (
-        "In series that are long relative to their autocorrelation the test nearly keeps its level."
-    )
+    sentence = "long relative to their autocorrelation, the Type I error rate is close to the nominal level."
     yield sentence, long.min() > 0.03 and long.max() < 0.07
-    yield "In short series it rejects far too often, and the result has a note.", noted.max() > 0.2
+    sentence = "In short series, however, the test rejects far too often; a note warns."
+    yield sentence, noted.max() > 0.2
     chosen = 100 * table[(table["what"] == "cover") & table["data"].str.endswith("auto")]["level"]
     yield f"in {chosen.min():.1f}% to {chosen.max():.1f}% of series", True
+    whole = table.query("what == 'series' and test == 'change point' and told == 'circular'")
+    worst = whole.query("data == 'correlation 0.95' and n == 100")["level"].item()
+    sentence = f"in {100.0 * worst:.0f}% of data sets with 100 rows and autocorrelation 0.95"
+    yield sentence, worst == whole["level"].max()
 
 
 def given() -> Sentences:
@@ -237,14 +240,15 @@ def picture_of_levels() -> str:
     wrong = front_pictures.shortcuts()["level"]
     assert level.min() > 0.03 and level.max() < 0.07
     count = {7: "seven"}[len(wrong)]
-    ends = " to ".join(f"{value:.1f}".removeprefix("0") for value in (wrong.min(), wrong.max()))
-    return f"every test of shrinktest is at .05; {count} usual shortcuts are at {ends}."
+    ends = " to ".join(f"{10 * round(10 * value)}%" for value in (wrong.min(), wrong.max()))
+    tests = "the permutation tests are within simulation error of 5%"
+    return f"{tests}; {count} common shortcuts give {ends}."
 
 
 def readme() -> Sentences:
     yield picture_of_levels(), True
     first = all(mean.idxmax() == "auto" for mean, _ in front_pictures.powers().values())
-    yield "Mean power of the tests: auto is first for two samples and for independence.", first
+    yield "Mean power of the tests: auto ranks first for two samples and for independence.", first
     others = {name.split()[0] for name in front_pictures.times()["theirs"]}
     yield "for shrinktest and four other packages", len(others) == 4
 
