@@ -180,7 +180,9 @@ def large() -> Sentences:
 def estimators() -> Sentences:
     rates = tables_of("which_estimator")[""]
     rates = rates[(rates["test"] == "two-sample") & ~rates["null"]]
-    text = "Shrinkage makes a test more powerful against changes of spread, and a little less powerful against others."
+    text = (
+        "more powerful against changes in spread, but a little less powerful against other changes."
+    )
     yield text, advice_holds(rates)
     members = tables_of("aggregation")[""]
     members = members[(members["test"] == "two-sample") & ~members["null"]]
