@@ -264,20 +264,20 @@ def guide() -> Sentences:
     low, high = region(int(tables_of("mixed_tables")["level"]["trials"].max()))
     valid.append(bool(tables_of("mixed_tables")["level"]["level"].between(low, high).all()))
     valid.append(bool(tables_of("large_pairs")["levels"]["inside"].all()))
-    yield "Permutation tests do, in every setting", all(valid)
+    yield "Permutation tests do in every setting", all(valid)
     every = tables_of("effect_coverage")[""]
     covered = [
         tables_of(name)[""]["coverage"].min() for name in ("effect_intervals", "group_coverage")
     ]
     yield (
-        "In most settings nearly as often as they should, from 20 rows to 1000 and from no effect to large ones.",
+        "In most settings coverage is close to 95%, from 20 rows to 1,000 and from no effect to large ones.",
         every["coverage"].between(0.93, 0.97).mean() > 0.5
         and every["n"].str.contains("1000").any()
         and min(covered) > 0.92,
     )
     lost = tables_of("sequential_tests")[""]
     yield (
-        "Stopping early costs hardly any power.",
+        "Early stopping costs almost no power.",
         max(loss(lost, rule) for rule in set(lost["rule"])) < 0.02,
     )
     few, many = (
@@ -285,10 +285,10 @@ def guide() -> Sentences:
         for rank in (25, 400)
     )
     yield (
-        "Few random features in many columns cost much, 400 of them little.",
+        "A few random features in many columns cost much power, whereas 400 of them cost little.",
         few.max() > 0.2 > 0.1 > many.mean(),
     )
-    yield "Shrinkage yes, marginalized means no", readings()
+    yield "Those of shrinkage are, but those of marginalized means are not", readings()
 
 
 def readings() -> bool:
