@@ -133,7 +133,7 @@ def change() -> Sentences:
     long, noted = (points[(points["noted"] < 0.05) == which]["level"] for which in (True, False))
     sentence = "long relative to their autocorrelation, the Type I error rate is close to the nominal level."
     yield sentence, long.min() > 0.03 and long.max() < 0.07
-    sentence = "In short series, however, the test rejects far too often; a note warns."
+    sentence = "In short series, the test rejects far too often; a note warns."
     yield sentence, noted.max() > 0.2
     chosen = 100 * table[(table["what"] == "cover") & table["data"].str.endswith("auto")]["level"]
     yield f"in {chosen.min():.1f}% to {chosen.max():.1f}% of series", True
