@@ -131,13 +131,16 @@ def change() -> Sentences:
         & (table["told"] == "stretches")
     ]
     long, noted = (points[(points["noted"] < 0.05) == which]["level"] for which in (True, False))
-    sentence = (
-        "In series that are long relative to their autocorrelation the test nearly keeps its level."
-    )
+    sentence = "long relative to their autocorrelation, the Type I error rate is close to the nominal level."
     yield sentence, long.min() > 0.03 and long.max() < 0.07
-    yield "In short series it rejects far too often, and the result has a note.", noted.max() > 0.2
+    sentence = "In short series, the test rejects far too often; a note warns."
+    yield sentence, noted.max() > 0.2
     chosen = 100 * table[(table["what"] == "cover") & table["data"].str.endswith("auto")]["level"]
     yield f"in {chosen.min():.1f}% to {chosen.max():.1f}% of series", True
+    whole = table.query("what == 'series' and test == 'change point' and told == 'circular'")
+    worst = whole.query("data == 'correlation 0.95' and n == 100")["level"].item()
+    sentence = f"in {100.0 * worst:.0f}% of data sets with 100 rows and autocorrelation 0.95"
+    yield sentence, worst == whole["level"].max()
 
 
 def given() -> Sentences:
@@ -177,7 +180,9 @@ def large() -> Sentences:
 def estimators() -> Sentences:
     rates = tables_of("which_estimator")[""]
     rates = rates[(rates["test"] == "two-sample") & ~rates["null"]]
-    text = "Shrinkage makes a test more powerful against changes of spread, and a little less powerful against others."
+    text = (
+        "more powerful against changes in spread, but a little less powerful against other changes."
+    )
     yield text, advice_holds(rates)
     members = tables_of("aggregation")[""]
     members = members[(members["test"] == "two-sample") & ~members["null"]]
@@ -237,14 +242,15 @@ def picture_of_levels() -> str:
     wrong = front_pictures.shortcuts()["level"]
     assert level.min() > 0.03 and level.max() < 0.07
     count = {7: "seven"}[len(wrong)]
-    ends = " to ".join(f"{value:.1f}".removeprefix("0") for value in (wrong.min(), wrong.max()))
-    return f"every test of shrinktest is at .05; {count} usual shortcuts are at {ends}."
+    ends = " to ".join(f"{10 * round(10 * value)}%" for value in (wrong.min(), wrong.max()))
+    tests = "the permutation tests are within simulation error of 5%"
+    return f"{tests}; {count} common shortcuts give {ends}."
 
 
 def readme() -> Sentences:
     yield picture_of_levels(), True
     first = all(mean.idxmax() == "auto" for mean, _ in front_pictures.powers().values())
-    yield "Mean power of the tests: auto is first for two samples and for independence.", first
+    yield "Mean power of the tests: auto ranks first for two samples and for independence.", first
     others = {name.split()[0] for name in front_pictures.times()["theirs"]}
     yield "for shrinktest and four other packages", len(others) == 4
 
@@ -258,20 +264,20 @@ def guide() -> Sentences:
     low, high = region(int(tables_of("mixed_tables")["level"]["trials"].max()))
     valid.append(bool(tables_of("mixed_tables")["level"]["level"].between(low, high).all()))
     valid.append(bool(tables_of("large_pairs")["levels"]["inside"].all()))
-    yield "Permutation tests do, in every setting", all(valid)
+    yield "Permutation tests do in every setting", all(valid)
     every = tables_of("effect_coverage")[""]
     covered = [
         tables_of(name)[""]["coverage"].min() for name in ("effect_intervals", "group_coverage")
     ]
     yield (
-        "In most settings nearly as often as they should, from 20 rows to 1000 and from no effect to large ones.",
+        "In most settings coverage is close to 95%, from 20 rows to 1,000 and from no effect to large ones.",
         every["coverage"].between(0.93, 0.97).mean() > 0.5
         and every["n"].str.contains("1000").any()
         and min(covered) > 0.92,
     )
     lost = tables_of("sequential_tests")[""]
     yield (
-        "Stopping early costs hardly any power.",
+        "Early stopping costs almost no power.",
         max(loss(lost, rule) for rule in set(lost["rule"])) < 0.02,
     )
     few, many = (
@@ -279,10 +285,10 @@ def guide() -> Sentences:
         for rank in (25, 400)
     )
     yield (
-        "Few random features in many columns cost much, 400 of them little.",
+        "A few random features in many columns cost much power, whereas 400 of them cost little.",
         few.max() > 0.2 > 0.1 > many.mean(),
     )
-    yield "Shrinkage yes, marginalized means no", readings()
+    yield "Those of shrinkage are, but those of marginalized means are not", readings()
 
 
 def readings() -> bool:
