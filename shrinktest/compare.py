@@ -22,12 +22,13 @@ from shrinktest.data.scale import ScaleOption
 from shrinktest.data.succession import in_succession
 from shrinktest.data.tables import check_same_index, is_table, names_in, read_table, table_of
 from shrinktest.data.untestable import CONSTANT, Reasons, without_untestable
-from shrinktest.effects.columns import RowUnits, changes, missing_change
+from shrinktest.effects.columns import changes, missing_change
+from shrinktest.effects.row_units import RowUnits
 from shrinktest.equal_distributions import TwoEqualDistributions
 from shrinktest.kernel_spec import KernelSpec
 from shrinktest.many import ColumnsToTest
 from shrinktest.notes import has_code, note
-from shrinktest.results.columns import MISSING, SHARE, ColumnEffects
+from shrinktest.results.columns import MEDIAN, SPREAD, ColumnEffects
 from shrinktest.results.comparison import ComparisonResult, WitnessMap
 from shrinktest.results.multiple_tests_result import METHODS, WESTFALL_YOUNG, MultipleTestsResult
 from shrinktest.results.result import TestResult
@@ -445,7 +446,7 @@ def _where(result: ComparisonResult) -> WitnessMap | None:
 
     def order(column: Any) -> tuple[float, float]:
         strengths = (
-            change.strength for change in column.changes if change.what not in (SHARE, MISSING)
+            change.strength for change in column.changes if change.what in (MEDIAN, SPREAD)
         )
         return column.adjusted, -max(strengths, default=0.0)
 

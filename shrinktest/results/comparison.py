@@ -17,7 +17,13 @@ from shrinktest.data.column import Table
 from shrinktest.data.untestable import CONSTANT
 from shrinktest.notes import has_code
 from shrinktest.results.base import Result
-from shrinktest.results.columns import ColumnEffects, Distribution, distribution
+from shrinktest.results.columns import (
+    DIFFERENCES,
+    Change,
+    ColumnEffects,
+    Distribution,
+    distribution,
+)
 from shrinktest.results.comparison_page import page_of
 from shrinktest.results.effect import TwoSampleEffect
 from shrinktest.results.multiple_tests_result import MultipleTestsResult
@@ -227,8 +233,11 @@ class ComparisonResult(Result):
 
         column, type, pvalue, adjusted, reject; then the effect that stands out most: ``effect``
         ("median", "position", "spread", "share", "missing"), its ``level`` (of a share),
-        ``estimate``, ``low``, ``high``; ``change``, in words; and ``reason``, why a column was not
-        tested, empty for the others.
+        ``estimate``, ``low``, ``high``; ``mean_difference`` and ``median_difference``, second less
+        first, with ``_low`` and ``_high``, in the unit of the column, or in ``unit`` (dates and
+        durations in days, times of day in hours); ``adjusted_for``, what the effect and the
+        difference of means are adjusted for; ``change``, in words; and ``reason``, why a column was
+        not tested, empty for the others.
         """
         unknown = {
             "effect": None,
@@ -244,18 +253,20 @@ class ComparisonResult(Result):
                 name: getattr(column, name) for name in ("pvalue", "adjusted", "reject")
             } | unknown
             for change in column.shown[:1]:
-                row |= {
-                    name: value for name, value in column.to_dict(change).items() if name in unknown
-                }
+                counted = column.to_dict(column.counted(change))
+                row |= {name: value for name, value in counted.items() if name in unknown}
+            row |= _differences(column)
             rows.append(row | {"change": "; ".join(column.lines), "reason": column.untested})
         return rows
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row for every effect of every column (pandas), in the order of the table.
 
-        column, effect, level; ``first`` and ``second``, the median, interquartile range or share in
-        each table; ``estimate``, ``low``, ``high``: the probability that a value of the second
-        table is larger (AUC), the ratio of interquartile ranges, or the difference of shares.
+        column, effect, level; ``first`` and ``second``, the median, interquartile range, share or
+        mean in each table; ``estimate``, ``low``, ``high``: the probability that a value of the
+        second table is larger (AUC), the ratio of interquartile ranges, or the difference of
+        shares, means or medians (dates and durations in days, times of day in hours);
+        ``adjusted_for``, what the estimate is adjusted for, else empty.
         """
         import pandas as pd
 
@@ -266,11 +277,9 @@ class ComparisonResult(Result):
                     name: column.as_pandas(change.what, getattr(change, name))
                     for name in ("first", "second")
                 }
-                rows.append(column.to_dict(change) | values)
-        return pd.DataFrame(
-            rows,
-            columns=["column", "effect", "level", "first", "second", "estimate", "low", "high"],
-        )
+                rows.append(_effect_row(column, change) | values)
+        names = ["column", "effect", "level", "first", "second", "estimate", "low", "high"]
+        return pd.DataFrame(rows, columns=[*names, "adjusted_for"])
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python values: answer, overall test, ``effect``, and columns.
@@ -296,7 +305,7 @@ class ComparisonResult(Result):
             "method": self.columns.method,
             "columns": self.rows(),
             "effects": [
-                column.to_dict(change) for column in self.effects for change in column.changes
+                _effect_row(column, change) for column in self.effects for change in column.changes
             ],
             "regions": self.regions.rows() if self.regions else [],
         }
@@ -346,6 +355,23 @@ class ComparisonResult(Result):
         file = output_path(path, "path")
         file.write_text(text := page_of(self), encoding="utf-8")
         return text
+
+
+def _effect_row(column: ColumnEffects, change: Change) -> dict[str, Any]:
+    """Return one effect of a column as plain values."""
+    return column.to_dict(change) | {"adjusted_for": change.adjusted_for}
+
+
+def _differences(column: ColumnEffects) -> dict[str, Any]:
+    """Return the differences of means and of medians of a column, with their unit."""
+    values: dict[str, Any] = {}
+    for what in DIFFERENCES:
+        change = column.effect(what)
+        numbers = [math.nan] * 3
+        if change is not None:
+            numbers = [change.estimate, change.low, change.high]
+        values |= dict(zip((what, f"{what}_low", f"{what}_high"), numbers, strict=True))
+    return values | {"unit": column.unit, "adjusted_for": column.adjusted_for}
 
 
 def _first(names: tuple[str, ...]) -> str:
