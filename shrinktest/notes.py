@@ -256,8 +256,12 @@ TEXTS = {
     ),
     "effect-across-blocks": (
         "Effects of columns compare all rows, so differences between blocks are part of them and "
-        "widen their intervals, which may include no change although the p-value is small: "
-        "p-values compare rows within blocks."
+        "widen their intervals; p-values, and effects adjusted for {words}, compare rows within "
+        "blocks."
+    ),
+    "effect-across-covariates": (
+        "Effects of columns compare all rows, whatever their covariates; those adjusted for "
+        "{words} are of a linear regression with equal slopes in both samples."
     ),
     "dependence-of-blocks": (
         "Differences between blocks are part of the dependence, which the test does not count."

@@ -140,6 +140,8 @@ class ColumnEffects:
         """
         changes = sorted(self._unadjusted, key=lambda change: -self.counted(change).strength)
         clear = [change for change in changes if self.reject and self.counted(change).clear]
+        if self.adjusted_for and not clear:  # spread is never adjusted
+            changes = [change for change in changes if change.what != SPREAD]
         return tuple(clear[:_SHOWN] or changes[:1])
 
     @property
