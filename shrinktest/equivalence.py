@@ -6,6 +6,7 @@ import math
 import re
 from copy import deepcopy
 from dataclasses import replace
+from datetime import timedelta
 from numbers import Real
 from typing import Any
 
@@ -25,14 +26,17 @@ from shrinktest.kernels import Linear, Precomputed
 from shrinktest.kernels.bandwidths import largest_distance
 from shrinktest.kernels.base import Scaled
 from shrinktest.kernels.pooled import PooledKernel, Rescaled
+from shrinktest.measured_differences import mean_difference, numeric_columns
 from shrinktest.notes import has_code, note, without_level
 from shrinktest.permutations.design import PermutationDesign
 from shrinktest.permutations.serial_correlation import BY_GROUPS, BY_THINNING, WRONG_ERRORS
+from shrinktest.results.columns import ColumnEffects
 from shrinktest.results.effect import Effect
 from shrinktest.results.equivalence_result import (
     AUC,
     DEPENDENCE,
     DISTANCE,
+    MEAN_DIFFERENCE,
     MEASURES,
     EquivalenceResult,
 )
@@ -79,14 +83,16 @@ def equivalence_test(
         The samples; with ``measure="dependence"`` two variables observed together.
     margin : float, str or callable
         Smallest difference that matters, chosen before you see the data: a number on the scale of
-        the measure, or a change whose effect on the pooled rows is the margin.  "shift 0.2" moves
-        every column by 0.2 standard deviations; a function takes rows (N, d), in the units in which
-        they are compared, and returns changed ones.
-    measure : {"distance", "auc", "dependence"}
+        the measure, for "mean_difference" in the unit of the column (days of dates and durations,
+        or a Timedelta; hours of times of day), or a change whose effect on the pooled rows is the
+        margin.  "shift 0.2" moves every column by 0.2 standard deviations; a function takes rows
+        (N, d), in the units in which they are compared, and returns changed ones.
+    measure : {"distance", "auc", "dependence", "mean_difference"}
         The effect that has to be below the margin, see :meth:`TwoSampleResult.effect`.  "distance":
         relative squared distance (MMD^2), from 0 to 1. "auc": how often the cross-fitted witness
         function ranks a row of X above one of Y, from .5 to 1. "dependence": kernel correlation,
-        from 0 to 1.
+        from 0 to 1.  "mean_difference": the mean of Y less that of X, in samples of one column;
+        two one-sided tests (TOST) by its jackknife error, within blocks if there are any.
     estimator, folds
         With "auc": estimator of the witness function (default "kme"), and number of folds (default
         5).
@@ -155,6 +161,8 @@ def equivalence_test(
         )
         test = two_sample_test(X, Y, **shared)
         _check_differ(test.context, names)
+    if measure == MEAN_DIFFERENCE:
+        return _of_means(test, margin, float(alpha), names)
     options = _effect_options(measure, alpha, folds, generator, names)
     effect: Effect = test.context.effect(**options)
     notes = [*_data_notes(test, names), *_notes(effect, measure)]
@@ -185,6 +193,51 @@ def equivalence_test(
         notes=tuple(dict.fromkeys(notes)),
         lower=lower,
     )
+
+
+def _of_means(
+    test: TestResult, margin: Any, alpha: float, names: tuple[str, str]
+) -> EquivalenceResult:
+    """Return whether the difference of means of one column is within the margin on both sides."""
+    context = test.context
+    columns = numeric_columns(context)
+    if len(columns) != 1:
+        raise ValueError(
+            f"measure='mean_difference' compares one column of numbers or dates; got {len(columns)}"
+        )
+    unit = ColumnEffects(columns[0].name, columns[0].kind, ()).unit
+    limit = _as_number(margin, unit)
+    estimate = mean_difference(columns[0], context, context.hypothesis.restriction)
+    low, high = estimate.interval(1.0 - 2.0 * alpha)
+    statistic, pvalue = estimate.below(limit)
+    notes = [text for text in _data_notes(test, names) if not has_code(text, "units")]
+    notes.append(note("asymptotic-means"))
+    if math.isnan(pvalue):
+        pvalue = 1.0
+        notes.append(note("no-variance"))
+    return EquivalenceResult(
+        statistic=statistic,
+        pvalue=min(1.0, max(pvalue, float(np.finfo(float).tiny))),
+        estimate=estimate.value,
+        upper=max(abs(low), abs(high)),
+        margin=limit,
+        measure=MEAN_DIFFERENCE,
+        alpha=alpha,
+        names=names,
+        test=test,
+        notes=tuple(dict.fromkeys(notes)),
+        lower=max(low, -high, 0.0),
+        unit=unit,
+    )
+
+
+def _as_number(margin: Any, unit: str) -> float:
+    """Return a margin in the unit of a column; one in time has a unit of its own."""
+    if isinstance(margin, Real):
+        return float(margin)
+    if not unit:
+        raise ValueError("margin is a time, but the column has numbers; give a number")
+    return float(margin / np.timedelta64(1, "D" if unit == "days" else "h"))
 
 
 def _check_options(
@@ -295,6 +348,8 @@ def check_margin(margin: Any, measure: Any, alpha: Any) -> str:
     changes = callable(margin) or (
         isinstance(margin, str) and re.fullmatch(r"shift -?(\d+\.?\d*|\.\d+)", margin)
     )
+    if measure == MEAN_DIFFERENCE:
+        return _with_positive(margin, measure)
     number = (
         not isinstance(margin, str)
         and not callable(margin)
@@ -305,6 +360,19 @@ def check_margin(margin: Any, measure: Any, alpha: Any) -> str:
         raise ValueError(
             f"margin={margin!r}: with measure={measure!r} give a number from {least:g} to 1{others}"
         )
+    return measure
+
+
+def _with_positive(margin: Any, measure: str) -> str:
+    """Return the measure if the margin is a number or a time above 0."""
+    a_time = isinstance(margin, timedelta | np.timedelta64) and not np.isnat(np.timedelta64(margin))
+    if isinstance(margin, str) or callable(margin):
+        raise ValueError(
+            f"margin={margin!r}: with measure={measure!r} give a number in the unit of the column"
+        )
+    above = margin > np.timedelta64(0, "s") if a_time else real(margin, "margin") > 0.0
+    if not above:
+        raise ValueError(f"margin={margin!r} must lie above 0, the unit is that of the column")
     return measure
 
 

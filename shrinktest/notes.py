@@ -292,6 +292,10 @@ TEXTS = {
         "The p-value and the {interval} are asymptotic, and hold for this kernel with this "
         "bandwidth."
     ),
+    "asymptotic-means": (
+        "The p-value and the upper limit are those of two one-sided t tests, and approximate if "
+        "values are not normal."
+    ),
     "no-variance": (
         "There is no variance to compute a standard error from, so p = 1: nothing was shown."
     ),

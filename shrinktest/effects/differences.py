@@ -34,6 +34,39 @@ class Adjustment:
         return replace(self, blocks=blocks, covariates=covariates)
 
 
+@dataclass(frozen=True)
+class MeanDifference:
+    """An estimated difference of means, with its standard error."""
+
+    value: float
+    error: float  # NaN if it is not estimated
+    freedom: float  # degrees of freedom of the error
+    units: tuple[int, int]  # independent units of both samples
+
+    def interval(self, confidence: float) -> tuple[float, float]:
+        """Return the limits of the interval; NaN without an error."""
+        if not self.error > 0.0:  # also if it is NaN
+            return self.value + self.error, self.value + self.error
+        from scipy.special import stdtrit
+
+        reach = float(stdtrit(self.freedom, 0.5 + confidence / 2.0)) * self.error
+        return self.value - reach, self.value + reach
+
+    def below(self, margin: float) -> tuple[float, float]:
+        """Return how far the absolute difference is below a margin, and the p-value.
+
+        The p-value is for the hypothesis "margin or more", by two one-sided tests: p <= alpha
+        exactly if the interval of confidence 1 - 2 alpha is within the margin on both sides.  The
+        first is in standard errors.  NaN without an error.
+        """
+        if not self.error > 0.0:
+            return math.nan, math.nan
+        from scipy.special import stdtr
+
+        t = (abs(self.value) - margin) / self.error
+        return t, float(stdtr(self.freedom, t))
+
+
 class SampleContrast:
     """The least-squares coefficient of the sample, as a linear function of the values of all rows.
 
@@ -132,38 +165,35 @@ class SampleContrast:
     def estimate(self, values: Array, confidence: float) -> tuple[float, float, float]:
         """Return the coefficient of values (N,), and the limits of its interval.
 
-        The interval is that of B. L. Welch, Biometrika 34 (1947), 28-35; blocks and covariates take
-        degrees of freedom in proportion to their number.  NaN for what is not estimated.
+        NaN for what is not estimated.
+        """
+        difference = self.difference(values)
+        return (difference.value, *difference.interval(confidence))
+
+    def difference(self, values: Array) -> MeanDifference:
+        """Return the coefficient of values (N,), with its error.
+
+        Degrees of freedom are those of B. L. Welch, Biometrika 34 (1947), 28-35; blocks and
+        covariates take some in proportion to their number.
         """
         if not self.known:
-            return math.nan, *_NOTHING
+            return MeanDifference(math.nan, math.nan, math.nan, (0, 0))
         small, size = _in_range(values)
-        value, reach = self._with_reach(small, confidence)
-        value *= size
-        reach *= size
-        return value, value - reach, value + reach
-
-    def _with_reach(self, values: Array, confidence: float) -> tuple[float, float]:
-        """Return the coefficient, and half the length of its interval."""
-        value = float(self.weights @ values)
-        influences, samples = self.influences(values)
+        value = size * float(self.weights @ small)
+        influences, samples = self.influences(small)
         variances, counts = jackknife_by_sample(influences, samples)
-        if _fewest(samples) < FEWEST or counts.min() < 2.0:
-            return value, math.nan
+        units = _units_of_both(samples)
         total = float(counts.sum())
         blocks = np.unique(self.blocks[self.counted]).size
         left = total - blocks - self.basis.shape[1]
         variance = float(variances.sum())
-        if left < 1.0 or not math.isfinite(variance):
-            return value, math.nan
+        if min(units) < FEWEST or counts.min() < 2.0 or left < 1.0 or not math.isfinite(variance):
+            return MeanDifference(value, math.nan, math.nan, units)
         if variance == 0.0:
-            return value, 0.0
+            return MeanDifference(value, 0.0, math.inf, units)
         freedom = variance**2 / float((np.square(variances) / (counts - 1.0)).sum())
-        freedom *= min(left / max(total - 2.0, 1.0), 1.0)
-        from scipy.special import stdtrit
-
-        t = float(stdtrit(max(freedom, 1.0), 0.5 + confidence / 2.0))
-        return value, t * math.sqrt(variance)
+        freedom = max(freedom * min(left / max(total - 2.0, 1.0), 1.0), 1.0)
+        return MeanDifference(value, size * math.sqrt(variance), freedom, units)
 
 
 def _in_range(values: Array) -> tuple[Array, float]:
@@ -242,7 +272,7 @@ def difference_of_medians(
     present = units.sums(np.ones(sum(units.sizes)))[:, 0] > 0.0
     samples_of_units = present @ np.array([1, 2])
     counts = present.sum(axis=0).astype(np.float64)
-    if _fewest(samples_of_units) < FEWEST:
+    if min(_units_of_both(samples_of_units)) < FEWEST:
         return estimate, *_NOTHING
     reach = np.full(2, NormalDist().inv_cdf(0.5 + confidence / 2.0))
     if not units.alone:  # the variance is estimated, and not known
@@ -299,10 +329,10 @@ def jackknife_by_sample(influences: Array, samples: np.ndarray) -> tuple[Array, 
     return sums[counts > 0.0], counts[counts > 0.0]
 
 
-def _fewest(samples: np.ndarray) -> int:
-    """Return the number of units of the smaller sample."""
+def _units_of_both(samples: np.ndarray) -> tuple[int, int]:
+    """Return the numbers of units of both samples."""
     counts = np.bincount(samples, minlength=4)
-    return int(min(counts[1], counts[2]) + counts[3])
+    return int(counts[1] + counts[3]), int(counts[2] + counts[3])
 
 
 def _units_of_several_rows(

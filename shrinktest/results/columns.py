@@ -11,6 +11,7 @@ import numpy as np
 from shrinktest.data.column import Column
 from shrinktest.data.untestable import CONSTANT
 from shrinktest.results.effect import shown_shares
+from shrinktest.results.printing import signed
 
 #: What may change.
 MEDIAN = "median"
@@ -221,7 +222,7 @@ class ColumnEffects:
             numbers *= _SHORT[name]
             unit = f" {name}"
         largest = float(np.abs(numbers[np.isfinite(numbers)]).max())
-        shown, *limits = (_signed(number, largest) for number in numbers.tolist())
+        shown, *limits = (signed(number, largest) for number in numbers.tolist())
         if math.isnan(change.low):
             return f"{shown}{unit}, interval not estimated"
         return f"{shown}{unit} [{', '.join(limits)}]"
@@ -286,16 +287,6 @@ class ColumnEffects:
         if abs(seconds) < 86400.0:
             return pd.Timedelta(np.timedelta64(round(1e9 * seconds), "ns"))
         return pd.Timedelta(np.timedelta64(round(seconds), "s"))
-
-
-def _signed(value: float, largest: float) -> str:
-    """Return a number with its sign, and with as many decimals as ``largest`` has in 3 digits."""
-    if value == 0.0:
-        return "0"
-    if not 1e-4 <= largest < _POWERS:
-        return f"{value:+.{_DIGITS}g}"
-    decimals = max(0, _DIGITS - 1 - math.floor(math.log10(largest)))
-    return f"{value:+,.{decimals}f}"
 
 
 def _moment(days: float, detail: int) -> str:

@@ -18,7 +18,7 @@ from shrinktest._check import percent
 from shrinktest.notes import note
 from shrinktest.results.base import Result
 from shrinktest.results.plots.comparison import plot_pairs
-from shrinktest.results.printing import WIDTH, Summary, Table, without_zero
+from shrinktest.results.printing import WIDTH, Summary, Table, signed, without_zero
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -93,12 +93,17 @@ class Effect(Result, ABC):
         """Return ``table`` as summaries print it."""
         cells = []
         for row in self.rows():
-            *labels, estimate, low, high = row.values()
-            shown, *limits = shown_shares(estimate, (low, high), spare=0, least=3)
+            *labels, estimate, low, _ = row.values()
+            shown, *limits = self._shown(row)
             interval = "-" if math.isnan(low) else f"[{', '.join(limits)}]"
             cells.append([*labels, "-" if math.isnan(estimate) else shown, interval])
         headers = [*list(row)[:-3], "estimate", f"{percent(self.confidence)} interval"]
         return Table(cells, "l" * (len(headers) - 2) + "r", headers, gap="   ")
+
+    def _shown(self, row: dict[str, Any]) -> list[str]:
+        """Return the estimate of a row and its limits, as summaries print them."""
+        interval = (row["low"], row["high"])
+        return [*shown_shares(row["estimate"], interval, spare=0, least=3)]
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -157,6 +162,11 @@ class TwoSampleEffect(Effect):
         not asked for.
     within_blocks : bool
         Whether rows are compared with rows of the same block only.
+    differences : tuple of dict
+        Differences of means and medians, second sample less first, of the one column of numbers, or
+        with ``columns=True`` of all of them: ``column``, ``unit`` (days of dates and durations,
+        hours of times of day, else empty), ``measure``, ``estimate``, ``low``, ``high``.  Within
+        blocks only of means.
     names, z, confidence, notes, estimates, resamples
         What the samples are called, and as in every effect.
 
@@ -183,6 +193,7 @@ class TwoSampleEffect(Effect):
     names: tuple[str, str] = ("X", "Y")
     shares: Mapping[str, float] = field(default_factory=dict)
     within_blocks: bool = False
+    differences: tuple[dict[str, Any], ...] = ()
 
     measures = ("auc", "distance")
 
@@ -200,6 +211,29 @@ class TwoSampleEffect(Effect):
             self._above(),
             *([_contributed(self.shares)] if self.shares else []),
         ]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the rows of ``table``: measure, estimate, low, high.
+
+        Differences follow; those of several columns have the column in the name of the measure.
+        """
+        several = len({row["column"] for row in self.differences}) > 1
+        rows = super().rows()
+        for row in self.differences:
+            measure = f"{row['measure']} of {row['column']}" if several else row["measure"]
+            rows.append(
+                {"measure": measure, **{name: row[name] for name in ("estimate", "low", "high")}}
+            )
+        return rows
+
+    def _shown(self, row: dict[str, Any]) -> list[str]:
+        if row["measure"] in self.measures:
+            return super()._shown(row)
+        numbers = [row["estimate"], row["low"], row["high"]]
+        largest = max((abs(number) for number in numbers if math.isfinite(number)), default=0.0)
+        shown, *limits = (signed(number, largest) for number in numbers)
+        units = {each["unit"] for each in self.differences if each["estimate"] == row["estimate"]}
+        return [f"{shown} {min(units)}".rstrip(), *limits]
 
     def assignment(self) -> str:
         """Return the AUC and its interval in words."""

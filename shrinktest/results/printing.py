@@ -12,6 +12,8 @@ from typing import Any, Self
 from unicodedata import combining, east_asian_width
 
 WIDTH = 80  # of lines of words
+_LARGE = 1e12  # numbers from which powers of ten are written
+_SIGNED_DIGITS = 3  # of the largest number of a row
 _HTML_ROWS = 60  # of a table in a notebook
 _PAD = {"l": str.ljust, "r": str.rjust, "c": str.center}
 
@@ -213,3 +215,13 @@ def shown_pvalue(pvalue: float) -> str:
 def without_zero(text: str) -> str:
     """Return a number without its leading zero, as papers print it."""
     return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text
+
+
+def signed(value: float, largest: float) -> str:
+    """Return a number with its sign, and with as many decimals as ``largest`` has in 3 digits."""
+    if value == 0.0:
+        return "0"
+    if not 1e-4 <= largest < _LARGE:
+        return f"{value:+.{_SIGNED_DIGITS}g}"
+    decimals = max(0, _SIGNED_DIGITS - 1 - math.floor(math.log10(largest)))
+    return f"{value:+,.{decimals}f}"
