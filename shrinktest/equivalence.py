@@ -26,7 +26,7 @@ from shrinktest.kernels import Linear, Precomputed
 from shrinktest.kernels.bandwidths import largest_distance
 from shrinktest.kernels.base import Scaled
 from shrinktest.kernels.pooled import PooledKernel, Rescaled
-from shrinktest.measured_differences import mean_difference, numeric_columns
+from shrinktest.measured_differences import mean_difference, only_column
 from shrinktest.notes import has_code, note, without_level
 from shrinktest.permutations.design import PermutationDesign
 from shrinktest.permutations.serial_correlation import BY_GROUPS, BY_THINNING, WRONG_ERRORS
@@ -200,14 +200,14 @@ def _of_means(
 ) -> EquivalenceResult:
     """Return whether the difference of means of one column is within the margin on both sides."""
     context = test.context
-    columns = numeric_columns(context)
-    if len(columns) != 1:
+    column = only_column(context)
+    if column is None:
         raise ValueError(
-            f"measure='mean_difference' compares one column of numbers or dates; got {len(columns)}"
+            "measure='mean_difference' compares samples of one column of numbers or dates; give one"
         )
-    unit = ColumnEffects(columns[0].name, columns[0].kind, ()).unit
+    unit = ColumnEffects(column.name, column.kind, ()).unit
     limit = _as_number(margin, unit)
-    estimate = mean_difference(columns[0], context, context.hypothesis.restriction)
+    estimate = mean_difference(column, context, context.hypothesis.restriction)
     low, high = estimate.interval(1.0 - 2.0 * alpha)
     statistic, pvalue = estimate.below(limit)
     notes = [text for text in _data_notes(test, names) if not has_code(text, "units")]

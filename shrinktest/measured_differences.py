@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from shrinktest.data.column import Column
-from shrinktest.data.variable import Variable
 from shrinktest.effects.differences import (
     Adjustment,
     MeanDifference,
@@ -26,17 +25,25 @@ def numeric_columns(context: TestContext) -> tuple[Column, ...]:
 
     Empty if the test is about something else, such as residuals or row numbers.
     """
+    return tuple(
+        column
+        for column in _columns(context)
+        if not column.categorical and column.kind != "ordered"
+    )
+
+
+def only_column(context: TestContext) -> Column | None:
+    """Return the column of samples of one column; None for others, and if it has no numbers."""
+    columns = numeric_columns(context)
+    return columns[0] if len(columns) == len(_columns(context)) == 1 else None
+
+
+def _columns(context: TestContext) -> tuple[Column, ...]:
+    """Return all columns of two samples, in their units."""
     hypothesis = context.hypothesis
     variable = hypothesis.variables[0]
     if len(hypothesis.variables) > 1 or variable.numbers or hypothesis.data().method:
         return ()
-    columns = _columns(variable)
-    return tuple(
-        column for column in columns if not column.categorical and column.kind != "ordered"
-    )
-
-
-def _columns(variable: Variable) -> tuple[Column, ...]:
     if variable.encoding is not None:
         return variable.encoding.decoded(variable.points)
     return tuple(

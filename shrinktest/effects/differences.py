@@ -138,15 +138,17 @@ class SampleContrast:
         count = int(codes.max()) + 1
         left = self.residuals(values)
         sizes = np.bincount(codes, minlength=count)
+        parts = [self.counted & (self.units.table == j) for j in (0, 1)]
+        present = [np.bincount(codes[part], minlength=count) > 0 for part in parts]
+        samples = present[0] + 2 * present[1]
+        if self.basis.shape[1] == 1 and len(self.counts) == 1 and samples.max() < 3:
+            sums = np.bincount(codes, weights=self.weights * left, minlength=count)
+            free = 1.0 - sizes / np.array([1, *self.units.sizes])[samples]
+            return sums / np.sqrt(np.where(free > 0.0, free, np.inf)), samples
         out = np.bincount(codes, weights=self.weights * self._freed(left), minlength=count)
         for unit, rows in _units_of_several_rows(codes, sizes):
             out[unit] = self._of_several_rows(rows, left[rows])
-        present = [
-            np.bincount(codes, weights=self.counted & (self.units.table == j), minlength=count)
-            > 0.0
-            for j in (0, 1)
-        ]
-        return np.asarray(out, dtype=np.float64), present[0] + 2 * present[1]
+        return np.asarray(out, dtype=np.float64), samples
 
     def _of_several_rows(self, rows: np.ndarray, left: Array) -> float:
         """Return what a unit of several rows adds to the estimate."""

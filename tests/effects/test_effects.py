@@ -3,6 +3,7 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
@@ -259,3 +260,40 @@ def test_messages():
         with pytest.raises(ValueError, match=words):
             call()
     assert pickle.loads(pickle.dumps(pair.with_data())).effect() == pair.effect()
+
+
+def test_one_column_has_differences_in_its_unit():
+    x, y = np.random.default_rng(7).normal([[10.0], [11.0]], 2.0, size=(2, 40))
+    effect = two_sample_test(x, y, n_resamples=19, rng=0).effect()
+    table = effect.table.set_index("measure")
+    welch = stats.ttest_ind(y, x, equal_var=False).confidence_interval()
+    assert table.loc["mean_difference", "estimate"] == pytest.approx(y.mean() - x.mean())
+    assert tuple(table.loc["mean_difference", ["low", "high"]]) == pytest.approx(tuple(welch))
+    medians = table.loc["median_difference"]
+    assert medians["estimate"] == pytest.approx(np.median(y) - np.median(x))
+    assert medians["low"] < medians["estimate"] < medians["high"]
+    assert "mean_difference" in effect.summary()
+    blocks = (np.arange(40) % 4, np.arange(40) % 4)
+    within = two_sample_test(x, y, blocks=blocks, n_resamples=19, rng=0).effect()
+    assert [row["measure"] for row in within.differences] == ["mean_difference"]
+
+
+def test_several_columns_have_differences_if_asked():
+    first, second = (
+        pd.DataFrame(
+            {
+                "wait": pd.to_timedelta(np.arange(30) + shift, unit="h"),
+                "number": np.arange(30.0) % 7.0,
+                "kind": list("abc") * 10,
+            }
+        )
+        for shift in (0, 12)
+    )
+    result = two_sample_test(first, second, n_resamples=19, rng=0)
+    assert not result.effect().differences
+    effect = result.effect(columns=True)
+    table = effect.table.set_index("measure")["estimate"]
+    assert table["mean_difference of wait"] == pytest.approx(0.5)
+    assert table["median_difference of number"] == 0.0
+    assert not any("kind" in measure for measure in table.index)
+    assert "+0.500 days" in effect.summary()
