@@ -221,8 +221,7 @@ class ColumnEffects:
             name = next((name for name, parts in _SHORT.items() if longest * parts >= 1.0), "days")
             numbers *= _SHORT[name]
             unit = f" {name}"
-        largest = float(np.abs(numbers[np.isfinite(numbers)]).max())
-        shown, *limits = (signed(number, largest) for number in numbers.tolist())
+        shown, *limits = signed(numbers.tolist())
         if math.isnan(change.low):
             return f"{shown}{unit}, interval not estimated"
         return f"{shown}{unit} [{', '.join(limits)}]"

@@ -229,9 +229,7 @@ class TwoSampleEffect(Effect):
     def _shown(self, row: dict[str, Any]) -> list[str]:
         if row["measure"] in self.measures:
             return super()._shown(row)
-        numbers = [row["estimate"], row["low"], row["high"]]
-        largest = max((abs(number) for number in numbers if math.isfinite(number)), default=0.0)
-        shown, *limits = (signed(number, largest) for number in numbers)
+        shown, *limits = signed([row["estimate"], row["low"], row["high"]])
         units = {each["unit"] for each in self.differences if each["estimate"] == row["estimate"]}
         return [f"{shown} {min(units)}".rstrip(), *limits]
 

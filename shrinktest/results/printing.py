@@ -217,11 +217,17 @@ def without_zero(text: str) -> str:
     return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text
 
 
-def signed(value: float, largest: float) -> str:
-    """Return a number with its sign, and with as many decimals as ``largest`` has in 3 digits."""
-    if value == 0.0:
-        return "0"
+def signed(numbers: Sequence[float]) -> list[str]:
+    """Return numbers with signs, and with as many decimals as the largest has in 3 digits.
+
+    Decimals that are zero in all of them are left out.
+    """
+    largest = max((abs(number) for number in numbers if math.isfinite(number)), default=0.0)
     if not 1e-4 <= largest < _LARGE:
-        return f"{value:+.{_SIGNED_DIGITS}g}"
+        return [f"{number:+.{_SIGNED_DIGITS}g}" if number else "0" for number in numbers]
     decimals = max(0, _SIGNED_DIGITS - 1 - math.floor(math.log10(largest)))
-    return f"{value:+,.{decimals}f}"
+    shown = [f"{number:+,.{decimals}f}" for number in numbers if math.isfinite(number)]
+    while decimals and all(text[-1] == "0" for text in shown):
+        shown = [text[:-1] for text in shown]
+        decimals -= 1
+    return [f"{number:+,.{decimals}f}" if number else "0" for number in numbers]
