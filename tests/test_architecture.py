@@ -48,7 +48,7 @@ LAYERS = [
     ("effects",),
     ("monitoring",),
     ("fitted", "hypothesis", "settings"),
-    ("measured_effect",),
+    ("measured_effect", "measured_differences"),
     ("equal_distributions", "independent_variables", "change_location"),
     (
         "ensembles",
