@@ -154,7 +154,7 @@ def compare(
     April, the witness function assigns them correctly with probability .76 [.68, .82] (.5 is guessing).
     >>> for column, change in zip(result.table["column"], result.table["change"]):
     ...     print(f"{column}: {change}")
-    income: median 3,018 → 4,213 (+1,194 [+849, +1,682]; AUC .77 [.70, .83]); IQR 1,222 → 2,009 (× 1.64 [1.03, 2.66])
+    income: median 3,018 → 4,213 (+1,195 [+728, +1,717]; AUC .77 [.70, .83]); IQR 1,222 → 2,009 (× 1.64 [1.03, 2.66])
     region: north 51% → 55% (+4.0 points [-9.7, +17.5])
     """  # noqa: E501  # printed lines
     called = two_names(names, "tables", ("March", "April"))

@@ -141,9 +141,10 @@ class SampleContrast:
         parts = [self.counted & (self.units.table == j) for j in (0, 1)]
         present = [np.bincount(codes[part], minlength=count) > 0 for part in parts]
         samples = present[0] + 2 * present[1]
-        if self.basis.shape[1] == 1 and len(self.counts) == 1 and samples.max() < 3:
+        plain = self.basis.shape[1] == 1 and len(self.counts) == 1
+        if plain and (self.units.paired or samples.max() < 3):  # leverages by their shares of rows
             sums = np.bincount(codes, weights=self.weights * left, minlength=count)
-            free = 1.0 - sizes / np.array([1, *self.units.sizes])[samples]
+            free = 1.0 - sizes / np.array([1, *self.units.sizes, sum(self.units.sizes)])[samples]
             return sums / np.sqrt(np.where(free > 0.0, free, np.inf)), samples
         out = np.bincount(codes, weights=self.weights * self._freed(left), minlength=count)
         for unit, rows in _units_of_several_rows(codes, sizes):
