@@ -55,10 +55,14 @@ def drawn(draw: str, shares: np.ndarray, stretch: float, *, second: bool) -> np.
     """Return the values of a sample at quantiles of its distribution."""
     if draw == GRADES:
         return np.searchsorted(np.cumsum(OF_GRADES[second])[:-1], shares, "right").astype(float)
-    values = DRAWS[draw].ppf(shares)
-    if second:
-        values = stretch * values + SHIFT * DRAWS[draw].std()
+    values = before_rounding(draw, shares, stretch, second=second)
     return np.rint(values) if draw == WHOLE else values
+
+
+def before_rounding(draw: str, shares: np.ndarray, stretch: float, *, second: bool) -> np.ndarray:
+    """Return the values of a sample before they become whole numbers."""
+    values = DRAWS[draw].ppf(shares)
+    return stretch * values + SHIFT * DRAWS[draw].std() if second else values
 
 
 def truths(draw: str, stretch: float) -> dict[str, float]:
@@ -123,16 +127,30 @@ def blocks(draw: str, stretch: float, count: int, each: tuple[int, int], rng) ->
         yield adjusted(truth, contrast, values)
 
 
+def with_covariate(draw: str, stretch: float, sizes: tuple[int, int], rng):
+    """Return the values of both samples that grow with a covariate, and the covariate."""
+    second = np.repeat([0.0, 1.0], sizes)
+    z = rng.normal(size=sum(sizes)) + 0.7 * second
+    x = before_rounding(draw, rng.random(sizes[0]), stretch, second=False)
+    y = before_rounding(draw, rng.random(sizes[1]), stretch, second=True)
+    values = np.concatenate([x, y]) + z
+    return np.rint(values) if draw == WHOLE else values, z
+
+
 def covariate(draw: str, stretch: float, sizes: tuple[int, int], rng) -> Iterator[Trial]:
     """Yield intervals with a covariate that is .7 standard deviations larger in the second sample."""
     truth = truths(draw, stretch)
+    if draw == WHOLE:  # the mean is that before rounding, the AUC that of rounded values
+        many = 1_000_000
+        values, z = with_covariate(draw, stretch, (many, many), np.random.default_rng(0))
+        left, right = np.sort((values - z)[:many]), (values - z)[many:]
+        truth = {AREA: float(np.searchsorted(left, right).mean() / many)}
+        truth[ADJUSTED] = SHIFT * DRAWS[draw].std()
     units = RowUnits.rows(sizes)
     while True:
-        z = rng.normal(size=sum(sizes)) + 0.7 * units.table
-        x = drawn(draw, rng.random(sizes[0]), stretch, second=False)
-        y = drawn(draw, rng.random(sizes[1]), stretch, second=True)
+        values, z = with_covariate(draw, stretch, sizes, rng)
         contrast = SampleContrast(units, Adjustment("z", covariates=z[:, None]))
-        yield adjusted(truth, contrast, np.concatenate([x, y]) + z)
+        yield adjusted(truth, contrast, values)
 
 
 def settings() -> Iterator[tuple[tuple[str, str, float], object]]:

@@ -218,7 +218,8 @@ def adjusted_area(
 
     Values (N,) less their slopes times the covariates are compared within blocks (H. Janes and M.
     S. Pepe, Biometrika 96 (2009), 371-382, on areas adjusted for covariates).  Ties count half.
-    The interval allows for the error of the slopes.  NaN for what is not estimated.
+    The interval allows for the error of the slopes, but not where most values less the true slopes
+    are tied, and only errors of the slopes tell them apart.  NaN for what is not estimated.
     """
     units = contrast.units
     if min(units.sizes) < 2 or not contrast.known:
