@@ -306,7 +306,7 @@ TEXTS = {
         "The p-value and the upper limit are those of two one-sided t tests, and are approximate "
         "unless values are normal."
     ),
-    "no-variance": "The variance cannot be estimated, so p = 1: equivalence is not shown.",
+    "no-variance": "The variance cannot be estimated, so p = 1, which is no evidence either way.",
     "fitted-witness": (
         "The result applies to witness functions fitted to samples of this size; the best possible "
         "function may separate X and Y better."

@@ -74,7 +74,7 @@ def test_dependence_says_what_its_interval_regards():
     assert np.isnan(shifted.dependence_interval).all() and shifted.notes[0].code == "effect-in-time"
     assert "[no interval]" in shifted.summary()
     blocks = independence_test(X, V, blocks=np.arange(40) % 2, **FEW).effect()
-    assert "Differences between blocks" in blocks.notes[0]
+    assert "differences between blocks" in blocks.notes[0]
 
 
 def test_of_several_samples_it_is_that_of_every_two():
@@ -121,7 +121,7 @@ def test_the_seed_is_obeyed_and_the_confidence_kept():
 def test_combinations_say_which_member_a_distance_is_of():
     result = two_sample_test(X, Y, estimator="auto", **FEW)
     effect = result.effect()
-    assert "largest weight" in effect.notes[-1] and "Gaussian" in effect.notes[-1]
+    assert "largest predefined weight" in effect.notes[-1] and "Gaussian" in effect.notes[-1]
     alone = two_sample_test(X, Y, bandwidth="2 * median", **FEW).effect()
     assert effect.distance == pytest.approx(alone.distance, rel=1e-6) and effect.auc != alone.auc
     several = two_sample_test(
@@ -167,7 +167,7 @@ def test_rare_rows_have_a_note():
     groups = np.arange(300) // 10, 100 + np.arange(300) // 10
     effect = two_sample_test(many, many, groups=groups, bandwidth=1.0, **FEW).effect()
     assert rare(effect)[0].startswith(
-        "Few groups differ from the most common row (6 of X, 6 of Y). "
+        "Few groups differ from the most common row (6 of X, 6 of Y), so "
     )
     x, y = np.repeat([1.0, 0.0], [20, 180]), np.repeat([0.0, 1.0, 0.0], [15, 20, 165])
     few, enough = (independence_test(x, other, **FEW).effect() for other in (y, x))

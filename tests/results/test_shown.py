@@ -108,8 +108,8 @@ auc            .620   [.500, .700]
 distance      -.002   [.000, .010]
 ==================================
 
-[1] Intervals are cut at 0, the least that the quantity can be; an estimate may
-    be below 0, outside its interval."""
+[1] Interval limits below 0, the smallest possible value, are set to 0; an
+    unbiased estimate may be below 0 and thus outside its interval."""
     )
     unknown = two(
         auc=math.nan, auc_interval=NOTHING, distance=math.nan, distance_interval=NOTHING, z=math.nan
