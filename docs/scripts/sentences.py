@@ -150,8 +150,18 @@ def given() -> Sentences:
     fails = null_cells(table)[2]
     held = fails.groupby("method")["rejected"].agg(lambda rates: (rates <= LIMIT).mean())
     yield (
-        "Where the regressions fail, hardly any test that was tried keeps its level.",
+        "Where the regressions fail, almost every test that we tried rejects too often.",
         held.max() < 0.25,
+    )
+    seconds = table.groupby(["n", "method"])["seconds"].mean()
+    yield (
+        f"the test took {seconds[1000, 'residuals']:.3f} s on average over the settings of the study, "
+        f"and KCI took {seconds[1000, 'KCI']:.3f} s.",
+        True,
+    )
+    yield (
+        "With 200 rows, however, KCI was faster",
+        seconds[200, "KCI"] < seconds[200, "residuals"],
     )
 
 

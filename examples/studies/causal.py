@@ -230,7 +230,7 @@ def values(tables) -> dict:
                 "added": with_error(cell["added"]),
                 "without a wrong edge": f"{int((cell['missed'] + cell['added'] == 0).sum())}",
                 "tests": f"{cell['tests'].mean():.0f}",
-                "milliseconds a test": f"{milliseconds.loc[rows, test]:.1f}",
+                "milliseconds per test": f"{milliseconds.loc[rows, test]:.1f}",
             }
         )
     ours = wrong[OURS] - wrong[KCI]

@@ -475,7 +475,7 @@ def page(tables) -> list[str]:
         _behind(power, null),
         "## With a regressor",
         _regressor(table),
-        "## Seconds a test",
+        "## Seconds per test",
         markdown(mean.reset_index().astype(object).where(mean.reset_index().notna(), "-")),
     ]
 
