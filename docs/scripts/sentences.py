@@ -70,14 +70,17 @@ def closer() -> Sentences:
         null[(null["alternative"] == "two-sided") == which]["rejected"] for which in (True, False)
     )
     yield (
-        f"The two-sided test (the default) holds its level from {null['n'].min()} rows on.",
+        f"The two-sided test (the default) controls the Type I error rate from {null['n'].min()} rows on:",
         two_sided.max() <= high,
     )
     yield (
         f"it rejected true null hypotheses in at most {100.0 * two_sided.max():.1f}% of data sets.",
         True,
     )
-    yield "One-sided tests exceed it a little if Y and Z are small", high < one_sided.max() < 0.1
+    yield (
+        "One-sided tests slightly exceed the level if Y and Z are small",
+        high < one_sided.max() < 0.1,
+    )
 
 
 def equivalence() -> Sentences:
@@ -87,25 +90,31 @@ def equivalence() -> Sentences:
     shift, turned = (
         best.loc[best["data"] == data, "rejected"] for data in ("uniform, moved", "normal, turned")
     )
-    sentence = f"in {per_cent(shift)} after a shift, and in up to {100.0 * turned.max():.0f}% where the difference"
-    yield f"[it rejects](levels.md#equivalence) {sentence}", True
+    sentence = (
+        f"in {per_cent(shift)} of data sets after a shift, "
+        f"and in up to {100.0 * turned.max():.0f}% if the difference"
+    )
+    yield f"[the test rejects](levels.md#equivalence) {sentence}", True
     own = margin.loc[margin["reading"] == "of the fitted ones", "rejected"]
     of = [
         per_cent(margin.loc[margin["scale"] == scale, "rejected"], 1)
         for scale in ("distance", "dependence")
     ]
     sentence = f"{of[0]} of data sets (distances) and {of[1]} (dependences), and in {per_cent(own, 1)} for separability"
-    yield f"at 0.05 it rejected in {sentence}", True
+    yield f"at the 5% level it rejected in {sentence}", True
     rare = tables_of("rare_levels")[""]
     phrases = [
         f"in 0% to {100 * of['rejected']:.0f}% {every} in at most {100 * of['rejected_unnoted']:.1f}%"
         for every, of in (
-            ("of all data sets, and", _most(rare, "rows")),
-            ("and", _most(rare, "pairs")),
-            ("and", _most(rare, "dependence")),
+            ("of all data sets, but", _most(rare, "rows")),
+            ("but", _most(rare, "pairs")),
+            ("but", _most(rare, "dependence")),
         )
     ]
-    sentence = f"{phrases[0]} of those without the note; of pairs {phrases[1]}; of two variables {phrases[2]}."
+    sentence = (
+        f"{phrases[0]} of those without the note; for pairs, {phrases[1]}; "
+        f"for two variables, {phrases[2]}."
+    )
     yield (
         f"[the test rejected](levels.md#equivalence-of-rare-values) {sentence}",
         rare["rejected"].min() < 0.005,
@@ -114,7 +123,7 @@ def equivalence() -> Sentences:
         "rejected"
     ].item()
     yield (
-        f"equivalence is shown in {100 * fifty:.0f}% of data sets where the distance is the margin",
+        f"the test falsely shows equivalence in {100 * fifty:.0f}% of data sets",
         True,
     )
 
