@@ -45,10 +45,6 @@ def per_cent(values: pd.Series, places: int = 0) -> str:
     return f"{float(low):g}% to {float(high):g}%"
 
 
-def short(value: float) -> str:
-    return f"{value:.2f}".removeprefix("0").replace("-0.", "-.")
-
-
 def shortcuts() -> pd.DataFrame:
     table = tables_of("shortcuts")[""]
     return table[table["alpha"] == 0.05].set_index(["what", "where"])
@@ -176,9 +172,9 @@ def given() -> Sentences:
 
 def large() -> Sentences:
     pairs = tables_of("large_pairs")[""]
-    lost = " and ".join(f"{short(row.lost)} ± {short(row.error)}" for row in pairs.itertuples())
+    lost = " and ".join(f"{row.lost:.2f} ± {row.error:.2f}" for row in pairs.itertuples())
     yield (
-        f"On [two designs](levels.md#pairs-on-disk) of 1600 pairs, blocks cost {lost} of power",
+        f"In [two designs](levels.md#pairs-on-disk) of 1,600 pairs, power was lower by {lost}",
         len(pairs) == 2,
     )
     table = tables_of("large_power")[""]
@@ -186,7 +182,8 @@ def large() -> Sentences:
     rank = bins[bins["bins"] == bins["bins"].max()].groupby("rank")["lost"].mean()
     coarse = bins[bins["bins"] == bins["bins"].min()]["lost_to_bins"].mean()
     yield (
-        "[The cost in power](#what-bins-and-rank-cost) comes mostly from the rank; bins cost little.",
+        "[The loss of power](#what-bins-and-rank-cost) comes mostly from the rank, "
+        "whereas the loss from binning is small.",
         (rank.max() > 2.0 * coarse),
     )
     cores = set(tables_of("large_demo")[""]["workers"])
