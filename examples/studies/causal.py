@@ -261,7 +261,8 @@ def values(tables) -> dict:
             f"{with_error(ours.loc[rows])} with {rows} rows" for rows in ROWS
         ),
         "ratio": " and ".join(
-            f"{milliseconds.loc[rows, OURS] / milliseconds.loc[rows, KCI]:.1f} times with {rows} rows"
+            f"{milliseconds.loc[rows, OURS] / milliseconds.loc[rows, KCI]:.1f} times as long "
+            f"with {rows} rows"
             for rows in ROWS
         ),
         "fisher": claim(

@@ -377,7 +377,7 @@ def _own_levels(holds: pd.DataFrame, fails: pd.DataFrame) -> str:
     )
     return (
         f"Where the regressions fit, `local` has rates of {_range(ours[ours['method'] == 'local'])} if the spread is "
-        f"constant, but {apart} if it is not. The settings in which our methods exceed {LIMIT:.0%} by more than "
+        f"constant, but {apart} if it is not. Settings in which our methods exceed {LIMIT:.0%} by more than "
         f"simulation error: {beyond or 'none'}. Where the regressions do not fit, use a model of X given Z, strata or "
         f"another regressor. However, a note warns in only {noted:.0%} of these data sets (and in {falsely:.1%} of "
         "the others)."
@@ -460,8 +460,8 @@ def page(tables) -> list[str]:
         "fit if the residual shift (the bias left by the function of Z common to X and Y, in standard deviations of "
         f"the statistic) is at most {HOLDS}.",
         _own_levels(holds, fails),
-        f"The default method was tested on {trials:,} data sets per setting, the others on {null['trials'].min():,} to "
-        f"{null['trials'].max():,} of them. KCI and RCIT are from causal-learn, PartialDcorr and ConditionalDcorr "
+        f"The default method was tested on {trials:,} data sets per setting, other methods on "
+        f"{null['trials'].min():,} to {null['trials'].max():,}. KCI and RCIT are from causal-learn, PartialDcorr and ConditionalDcorr "
         "from hyppo; GCM uses our regressions.",
         "## With a model of X given Z",
         "Type I error rates; the wrong model has 0.9 times the true slope and 0.9 times the true noise.",
