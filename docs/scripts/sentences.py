@@ -247,24 +247,11 @@ def theory() -> Sentences:
 
 
 def validity() -> Sentences:
-    yield rates_of_shortcuts(), True
+    yield picture_of_levels(), True
     median = shortcuts().xs("median bandwidth", level="where")["level"].max()
     yield "at the median bandwidth it is barely visible here", median < 0.06
     counted = shortcuts().loc["counting > instead of >=", "level"].item()
     yield "counting `>` instead gives far too many false positives", counted > 0.3
-
-
-def rates_of_shortcuts() -> str:
-    level, trials = front_pictures.held()
-    low, high = region(trials)
-    assert low <= level.min() <= level.max() <= high
-    wrong = front_pictures.shortcuts()["level"]
-    count = {7: "seven"}[len(wrong)]
-    return (
-        "the permutation tests are within simulation error of 5%, or below; "
-        f"{count} common shortcuts give {100.0 * round(wrong.min(), 1):.0f}% to "
-        f"{100.0 * round(wrong.max(), 1):.0f}%."
-    )
 
 
 def picture_of_levels() -> str:
