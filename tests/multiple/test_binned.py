@@ -215,7 +215,7 @@ def test_notes_say_what_was_permuted_and_what_was_left_out():
     notes = "\n".join(result.notes)
     assert "The statistic is computed from an approximation by 20 random Fourier features" in notes
     assert (
-        "53 + 44 randomly formed bins of 56 rows each were permuted instead of single rows."
+        "53 + 44 randomly formed bins of 56 rows were permuted instead of single rows."
         in notes
     )
     assert "33 + 36 rows, which fill no bin, are left out." in notes
