@@ -49,6 +49,7 @@ from shrinktest.permutations.stopping import BesagClifford as BesagClifford
 from shrinktest.permutations.stopping import Curtailed as Curtailed
 from shrinktest.power import power_study as power_study
 from shrinktest.power import solve_sample_size as solve_sample_size
+from shrinktest.power.designs import FromData as FromData
 from shrinktest.results.aggregate_result import AggregateResult as AggregateResult
 from shrinktest.results.change import AggregateChangeResult as AggregateChangeResult
 from shrinktest.results.change import ChangeResult as ChangeResult

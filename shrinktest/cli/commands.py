@@ -230,7 +230,7 @@ COMMANDS = {
 
 #: Parameters of tests that studies pass on, and those about files of pilot data.
 TEST_OPTIONS = ("kernel", "bandwidth", "scale", "paired", "block_length")
-PILOT_OPTIONS = ("groups", "nan_policy", "column_types")
+PILOT_OPTIONS = ("groups", "blocks", "nan_policy", "column_types")
 
 
 def parser(words: Collection[str] = tuple(COMMANDS)) -> Parser:

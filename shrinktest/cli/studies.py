@@ -191,7 +191,8 @@ def _design(args: Typed) -> Design:
     Pilot data are two samples, or columns of one file.
     """
     name, *others = args.files
-    about_files = ("columns", "x", "y", "groups", "nan_policy", *TextOptions.__annotations__)
+    labels = ("groups", "blocks")
+    about_files = ("columns", "x", "y", *labels, "nan_policy", *TextOptions.__annotations__)
     if not others and not _is_file(name):
         if typed := [option for option in about_files if getattr(args, option)]:
             raise ValueError(
@@ -202,7 +203,7 @@ def _design(args: Typed) -> Design:
     if args.set:
         raise ValueError("--set is for parameters of a design, not for pilot data; leave it out")
     kind, read = data.two(args)
-    options = {"groups": args.groups} if args.groups else {}
+    options = {name: getattr(args, name) for name in labels if getattr(args, name)}
     pilot, about = read(args, options, signature(FromData).parameters)
     about |= {"nan_policy": args.nan_policy} if args.nan_policy else {}
     return FromData(pilot[0], pilot[1], kind.name, paired=bool(args.paired), **about)

@@ -272,7 +272,7 @@ class SampleSizeResult(Result):
         )
 
     def _recruited(self) -> str:
-        """Return a sentence on rows that are left out, if the size counts incomplete ones.
+        """Return a sentence on the rows to recruit, if the size counts incomplete ones.
 
         Empty if not.
         """
@@ -283,19 +283,15 @@ class SampleSizeResult(Result):
             or min(data.complete_shares) == 1.0
         ):
             return ""
-        what = (
-            f"all {data.unit}, with incomplete rows" if data.unit else "all rows, complete or not"
-        )
-        shares = " and ".join(f"{100.0 * share:.0f}%" for share in data.complete_shares)
-        of = " of X and Y" if len(data.complete_shares) == 2 else ""
-        if data.paired:
-            what = "all pairs, complete or not"
-            of = ""
-        rows = "pairs" if data.paired else "rows"
+        shares = [_shown_share(1.0 - share) for share in data.complete_shares]
+        incomplete = shares[0] if len(set(shares)) == 1 else f"{shares[0]} (X) and {shares[1]} (Y)"
+        recruited = f"{self.n} pairs" if data.paired else self._words()["sizes"]
+        which = f"of which about {incomplete}"
+        if data.unit:
+            which = f"and about {incomplete} of their rows"
         return (
-            f"The size counts {what}: the number to recruit. Incomplete {rows} are left out of the "
-            "test; in the pilot "
-            f"data {shares} of the {rows}{of} are complete."
+            f"{recruited} are recruited, {which} are expected to be incomplete, as in the pilot "
+            "data, and left out of the test."
         )
 
     def _words(self) -> dict[str, str]:
@@ -325,3 +321,8 @@ class SampleSizeResult(Result):
             "level": rate_words(level),
             "without": "in the design itself" if self.shown else "without an effect",
         }
+
+
+def _shown_share(share: float) -> str:
+    """Return a share above 0 in whole percent."""
+    return "less than 1%" if share < 0.005 else f"{100.0 * share:.0f}%"
