@@ -47,6 +47,7 @@ from shrinktest.permutations.base import Permutations as Permutations
 from shrinktest.permutations.schemes import Copies as Copies
 from shrinktest.permutations.stopping import BesagClifford as BesagClifford
 from shrinktest.permutations.stopping import Curtailed as Curtailed
+from shrinktest.power import minimum_detectable_effect as minimum_detectable_effect
 from shrinktest.power import power_study as power_study
 from shrinktest.power import solve_sample_size as solve_sample_size
 from shrinktest.power.designs import FromData as FromData

@@ -43,6 +43,7 @@ LEVELS = (
 )
 POWERS = "result.plot()", "Power of both tests by sample size, with intervals; dashed, their level."
 SOLVED = "answer.plot()", "Power by number of observations, with the answer and its interval."
+DETECTED = "answer.plot()", "Power by size of the effect, with the answer and its interval."
 RISKS = "result.plot()", "Risk saved by each estimator in percent, by sample size, with intervals."
 LOSSES = "path.plot()", "Mean loss by amount of shrinkage, with the plain average beside it."
 MEMBERS = "result.plot()", "p-values of the members of the test, as they are and adjusted."
@@ -63,6 +64,7 @@ DRAWN = {
     **dict.fromkeys(["two_sample_test_columns", "MultipleTestsResult"], EACH),
     **dict.fromkeys(["power_study", "power.PowerStudyResult"], POWERS),
     **dict.fromkeys(["solve_sample_size", "power.SampleSizeResult"], SOLVED),
+    **dict.fromkeys(["minimum_detectable_effect", "power.DetectableEffectResult"], DETECTED),
     **dict.fromkeys(["risk.risk_study", "risk.RiskStudyResult"], RISKS),
     **dict.fromkeys(["risk.loss_path", "risk.LossPath"], LOSSES),
     "independence_matrix": CELLS,

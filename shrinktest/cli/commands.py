@@ -45,7 +45,7 @@ class Command:
     @property
     def closing(self) -> str:
         """The end of the description."""
-        if "DESIGN" in self.files:
+        if "store" in signature(self.functions[0]).parameters and "DESIGN" in self.files:
             return "Interrupted with --store FILE, the same command goes on where it was."
         return (
             "A file is CSV, Parquet or npy, a pattern such as 'a/*.parquet', or - (standard input)."
@@ -215,6 +215,17 @@ COMMANDS = {
         "mean-shift --set shift=0.7 --ratio 2",
         runner="studies:run_sample_size",
         leave_out="progress test_options",
+    ),
+    "detectable-effect": Command(
+        "how small an effect does a test detect?",
+        "minimum_detectable_effect two_sample_test",
+        "DESIGN|FILES...",
+        f"columns n {_TEXT} set json plot paragraph quiet",
+        "pilot_a.csv pilot_b.csv --n 50 --paragraph|mean-shift --n 50 --set dimension=1|"
+        "scale-change --n 100 --power 0.9 --estimator auto",
+        runner="studies:run_detectable_effect",
+        leave_out="progress test_options",
+        shown={"n": "N size of the first sample, or number of pairs, rows or groups"},
     ),
     "estimators": Command("list the estimators, one line each", runner="studies:run_estimators"),
     "warmup": Command(

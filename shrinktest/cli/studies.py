@@ -15,6 +15,7 @@ from typing import Any
 from shrinktest import (
     check_level,
     independence_test,
+    minimum_detectable_effect,
     power_study,
     solve_sample_size,
     two_sample_test,
@@ -143,14 +144,26 @@ def run_power(args: Typed, command: Command) -> int:
 
 def run_sample_size(args: Typed, command: Command) -> int:
     """Find the sample size for a power."""
+    return _solve(args, solve_sample_size)
+
+
+def run_detectable_effect(args: Typed, command: Command) -> int:
+    """Find the smallest effect that a number of observations shows."""
+    if args.n is None:
+        raise ValueError("--n is needed; see shrinktest detectable-effect --help")
+    if len(args.files) == 1 and _is_file(args.files[0]):
+        raise ValueError("give two files of pilot data, or the name of a design")
+    return _solve(args, minimum_detectable_effect)
+
+
+def _solve(args: Typed, function: Any) -> int:
+    """Find a size or an effect for a power, for one estimator as it was typed."""
     label = args.estimator or "kme"
     compared = values.compared(label)
     if len(compared) > 1:
         raise ValueError(f"estimator must be one; got {label}")
     args.estimator = None
-    result = solve_sample_size(
-        estimator=next(iter(compared.values())), **_study(args, solve_sample_size)
-    )
+    result = function(estimator=next(iter(compared.values())), **_study(args, function))
     return report(args, replace(result, estimator=label))
 
 

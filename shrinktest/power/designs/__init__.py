@@ -47,6 +47,7 @@ from shrinktest.power.designs.literature import (
     TwoModes,
 )
 from shrinktest.power.designs.pilot_table import FactorsFromData
+from shrinktest.power.designs.shifted import Shifted
 from shrinktest.power.designs.standard import (
     Blobs,
     Changed,
@@ -172,6 +173,7 @@ __all__ = [
     "Relabelled",
     "Rotated",
     "ScaleChange",
+    "Shifted",
     "Sinusoid",
     "SparseShift",
     "Spheres",
