@@ -100,7 +100,7 @@ COMMANDS = {
         "A...",
         f"columns {_READING} pairwise fail_if effect set bins",
         "a.csv b.csv c.csv --pairwise --seed 0|site*.csv --comparison pooled --effect|"
-        "a.csv b.csv c.csv --blocks day --fail-if 'pvalue < 0.01'",
+        "table.csv --by week --blocks day --fail-if 'pvalue < 0.01'",
         shown={"pairwise": "- every pair of samples instead, with adjusted p-values"},
     ),
     "factors": Command(

@@ -142,6 +142,7 @@ HELP = {
     "types": "TYPES zip=category,amount=number,id=drop,day=date,size=S<M<L; repeatable",
     "blocks": "NAME column of labels: permute rows only within blocks",
     "groups": "NAME column of labels: permute whole groups (clusters)",
+    "by": "NAME column that splits the rows",
     "given": "NAMES columns that are given: are the others dependent besides?",
     "covariates": "NAMES columns of both files to adjust for",
     "time": "NAME column with the increasing times of the rows",
@@ -159,7 +160,7 @@ HELP = {
 #: Groups of the help, in its order, and what is in them; other options are in the second.
 _GROUPS = {
     "rows and columns": (
-        "columns x y z variable given given_method covariates covariate_method types scale "
+        "columns by x y z variable given given_method covariates covariate_method types scale "
         "nan_policy header sep decimal thousands date_format encoding na comment skip_rows time "
         "sort unordered again"
     ),
