@@ -18,6 +18,7 @@ from shrinktest.data.all_rows import AllRows, Rows, checked_types, pooled_tables
 from shrinktest.data.column import DROP, Table
 from shrinktest.data.labels import columns_of_labels, labels_in_order, pooled_labels, two_names
 from shrinktest.data.on_disk.sources import in_batches
+from shrinktest.data.sample_ratio import SampleRatio
 from shrinktest.data.scale import ScaleOption
 from shrinktest.data.succession import in_succession
 from shrinktest.data.tables import check_same_index, is_table, names_in, read_table, table_of
@@ -60,6 +61,7 @@ def compare(
     blocks: Any = None,
     paired: bool = False,
     groups: Any = None,
+    sample_ratio: Any = None,
     column_types: Any = None,
     nan_policy: str = "indicator",
     rng: Any = None,
@@ -147,6 +149,7 @@ def compare(
     nan_policy = choice(nan_policy, POLICIES, "nan_policy")
     confidence = level(confidence, "confidence")
     paired = flag(paired, "paired")
+    ratio = SampleRatio.of(sample_ratio, paired=paired)
     settings = Settings.read(
         n_resamples=n_resamples,
         alpha=alpha,
@@ -187,6 +190,8 @@ def compare(
     effects = _effects(pooled, columns.labels, tested, rows, tests, units, confidence)
     size = overall.effect(confidence=confidence)
     notes = _notes(compared, whole, overall, tests, size, successive)
+    if ratio is not None:
+        notes = (*ratio.notes_of_rows(pooled.sizes, called, groups), *notes)
     regions = overall.regions(confidence=confidence) if overall.n_resamples else None
     result = ComparisonResult(
         called,

@@ -193,7 +193,7 @@ COMMANDS = {
         "a.csv b.csv --estimator fkmse --trials 500|table.csv --x dose --y response --blocks site|"
         "a.csv b.csv --test mine:pipeline",
         runner="studies:run_check_level",
-        leave_out="alpha covariates covariate_method lags store given_method",
+        leave_out="alpha covariates covariate_method lags store given_method sample_ratio",
     ),
     "power": Command(
         "how often do the tests reject?",

@@ -54,6 +54,7 @@ _READERS: dict[str, Callable[[str], Any]] = {
             "about",
             "alphas",
             "n",
+            "sample_ratio",
         ],
         values.value,
     ),
@@ -143,6 +144,7 @@ HELP = {
     "blocks": "NAME column of labels: permute rows only within blocks",
     "groups": "NAME column of labels: permute whole groups (clusters)",
     "by": "NAME column that splits the rows",
+    "sample_ratio": "VALUE planned sizes such as 1,1: a note says if the files do not fit",
     "given": "NAMES columns that are given: are the others dependent besides?",
     "covariates": "NAMES columns of both files to adjust for",
     "time": "NAME column with the increasing times of the rows",
@@ -166,8 +168,8 @@ _GROUPS = {
     ),
     "what is compared": "",
     "design": (
-        "typ terms pairwise by_column fit simulations n_reference blocks groups within paired "
-        "block_length lags resamples alpha alphas stopping seed "
+        "sample_ratio typ terms pairwise by_column fit simulations n_reference blocks groups "
+        "within paired block_length lags resamples alpha alphas stopping seed "
         "trials n n_trials power ratio confidence trim run_length"
     ),
     "output": (
