@@ -70,6 +70,7 @@ from shrinktest.results.pairwise_result import PairwiseResult as PairwiseResult
 from shrinktest.results.regions_result import Region as Region
 from shrinktest.results.regions_result import RegionsResult as RegionsResult
 from shrinktest.results.result import TestResult as TestResult
+from shrinktest.results.segments_result import SegmentsResult as SegmentsResult
 from shrinktest.results.witness import TwoSampleResult as TwoSampleResult
 from shrinktest.results.witness import WitnessBand as WitnessBand
 from shrinktest.symmetry import symmetry_test as symmetry_test

@@ -5,11 +5,12 @@ from __future__ import annotations
 import copy
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
+from typing import Any, overload
 
 import numpy as np
 
-from shrinktest._check import as_points, choice, flag, level, listed
+from shrinktest._check import as_points, choice, count, flag, level, listed
 from shrinktest._docs import documented
 from shrinktest._hints import hinted
 from shrinktest._random import as_rng
@@ -28,24 +29,53 @@ from shrinktest.equal_distributions import TwoEqualDistributions
 from shrinktest.kernel_spec import KernelSpec
 from shrinktest.many import ColumnsToTest
 from shrinktest.notes import has_code, note
-from shrinktest.results.columns import MISSING, SHARE, ColumnEffects
-from shrinktest.results.comparison import ComparisonResult, WitnessMap
+from shrinktest.results.columns import ColumnEffects
+from shrinktest.results.comparison import SORTS, ComparisonResult
 from shrinktest.results.multiple_tests_result import METHODS, WESTFALL_YOUNG, MultipleTestsResult
 from shrinktest.results.result import TestResult
+from shrinktest.results.segments_result import SegmentsResult
 from shrinktest.run import run
+from shrinktest.segment_reports import SegmentReports
 from shrinktest.settings import Settings
 from shrinktest.two_sample_columns import column_tests, serial_note
-from shrinktest.units import constant_columns
+from shrinktest.witness_map import witness_map
 
 POLICIES = ("indicator", "omit", "raise")
 
 _PLAIN = KernelSpec("gaussian", "median")
-_GRID = 31  # points of the witness function along each of two columns
-_ROWS = 500  # of each table that it is computed from
-_RESAMPLES = 199  # of its band
 
 
-@hinted
+@overload
+def compare(
+    A: Any,
+    B: Any,
+    *,
+    names: tuple[str, str] | list[str] = ...,
+    estimator: Any = ...,
+    method: str = ...,
+    scale: Any = ...,
+    n_resamples: float = ...,
+    alpha: float = ...,
+    confidence: float = ...,
+    blocks: Any = ...,
+    paired: bool = ...,
+    groups: Any = ...,
+    sample_ratio: Any = ...,
+    by: None = ...,
+    sort: str = ...,
+    top: int | None = ...,
+    column_types: Any = ...,
+    nan_policy: str = ...,
+    rng: Any = ...,
+    workers: int | None = ...,
+    progress: bool = ...,
+    gram: str = ...,
+    rank: int | None = ...,
+    max_memory: float | None = ...,
+) -> ComparisonResult: ...
+@overload
+def compare(A: Any, B: Any, *, by: str, **options: Any) -> SegmentsResult: ...
+@hinted  # type: ignore[misc]  # options with by= are those without it
 @documented
 def compare(
     A: Any,
@@ -62,6 +92,9 @@ def compare(
     paired: bool = False,
     groups: Any = None,
     sample_ratio: Any = None,
+    by: str | None = None,
+    sort: str = "pvalue",
+    top: int | None = None,
     column_types: Any = None,
     nan_policy: str = "indicator",
     rng: Any = None,
@@ -70,7 +103,7 @@ def compare(
     gram: str = "auto",
     rank: int | None = None,
     max_memory: float | None = None,
-) -> ComparisonResult:
+) -> ComparisonResult | SegmentsResult:
     """Compare two tables in one report: overall p-value, and adjusted p-values and effect sizes.
 
     Every column has an adjusted p-value and effect sizes.
@@ -89,6 +122,14 @@ def compare(
         Confidence level of the interval of each effect, not adjusted for their number.
     groups
         A group must lie in one table.
+    by : str, optional
+        Column of both tables, such as "country": one report for each of its values, with p-values
+        adjusted for all of them.
+    sort : {"pvalue", "effect", "column"}, default "pvalue"
+        Order of the columns in the report: most significant first, largest effect first, or by
+        name.
+    top : int, optional
+        Number of columns that the report shows; default all.
     nan_policy : {"indicator", "omit", "raise"}, default "indicator"
         Missing values count as information; drop rows with a missing value in any column; or raise
         an error.
@@ -97,7 +138,8 @@ def compare(
     -------
     ComparisonResult
         ``print(result.summary())``, ``result.table``, ``result.to_html("report.html")``,
-        ``result.pvalue``.
+        ``result.pvalue``.  With ``by``, a :class:`SegmentsResult`, in which ``result["Norway"]`` is
+        the report of one segment.
 
     See Also
     --------
@@ -149,6 +191,8 @@ def compare(
     nan_policy = choice(nan_policy, POLICIES, "nan_policy")
     confidence = level(confidence, "confidence")
     paired = flag(paired, "paired")
+    choice(sort, SORTS, "sort")
+    top = None if top is None else count(top, "top", 1)
     ratio = SampleRatio.of(sample_ratio, paired=paired)
     settings = Settings.read(
         n_resamples=n_resamples,
@@ -166,6 +210,30 @@ def compare(
             read_if_file(x, name, column_types, settings.memory)
             for x, name in zip((A, B), called, strict=True)
         )
+    if by is not None:
+        one = partial(
+            compare,
+            names=called,
+            estimator=estimator,
+            method=method,
+            scale=scale,
+            n_resamples=n_resamples,
+            alpha=alpha,
+            confidence=confidence,
+            paired=paired,
+            sample_ratio=sample_ratio,
+            sort=sort,
+            top=top,
+            column_types=column_types,
+            nan_policy=nan_policy,
+            workers=workers,
+            progress=progress,
+            gram=gram,
+            rank=rank,
+            max_memory=max_memory,
+        )
+        labels = {"blocks": blocks, "groups": groups}
+        return SegmentReports.read(A, B, by, called, labels, paired=paired).run(one, rng, ratio)
     compared = _Compared.read(
         A, B, called, column_types, blocks=blocks, groups=groups, paired=paired, scale=scale
     )
@@ -206,7 +274,7 @@ def compare(
         notes=notes,
         regions=regions if regions is None else replace(regions, names=called),
     )
-    return replace(result, where=_where(result))
+    return replace(result, where=witness_map(result)).with_order(sort, top)
 
 
 def _not_in_overall_test(
@@ -431,63 +499,3 @@ def _without(whole: TwoEqualDistributions, names: tuple[str, ...]) -> TwoEqualDi
     encoding, stays = variable.encoding.without(names)
     points = np.ascontiguousarray(variable.points[:, stays])
     return replace(whole, variables=(replace(variable, points=points, encoding=encoding),))
-
-
-def _where(result: ComparisonResult) -> WitnessMap | None:
-    """Return the witness function of the two numeric columns with the clearest changes.
-
-    Return None if there are no two such columns.
-    """
-    numeric = [
-        column
-        for column in result.ordered
-        if column.kind not in ("", "boolean", "category", "ordered")
-        and not column.constant
-        and column.name not in result.successive
-    ]
-    if len(numeric) < 2:
-        return None
-
-    def order(column: Any) -> tuple[float, float]:
-        strengths = (
-            change.strength for change in column.changes if change.what not in (SHARE, MISSING)
-        )
-        return column.adjusted, -max(strengths, default=0.0)
-
-    first, second = sorted(numeric, key=order)[:2]
-    places = [
-        [column.name for column in result.effects].index(column.name) for column in (first, second)
-    ]
-    rows = [
-        np.column_stack([table.columns[j].numbers() for j in places]) for table in result.tables
-    ]
-    rows = [points[~np.isnan(points).any(axis=1)] for points in rows]
-    if min(map(len, rows)) < 10:
-        return None
-    with np.errstate(over="ignore", invalid="ignore"):
-        spread = np.vstack(rows).std(axis=0)
-    if not (np.isfinite(spread) & (spread > 0.0)).all() or constant_columns(np.vstack(rows)).any():
-        return None  # units of the picture are standard deviations, also where the test has others
-    chance = np.random.default_rng(0)
-    sampled = max(map(len, rows)) > _ROWS
-    rows = [points[np.sort(chance.permutation(len(points))[:_ROWS])] for points in rows]
-    hypothesis = TwoEqualDistributions.read(*rows, scale="sd")
-    settings = Settings.read(
-        n_resamples=_RESAMPLES, alpha=1.0 - result.confidence, workers=1, progress=False
-    )
-    test = run(hypothesis, "kme", [_PLAIN], settings, 0)
-    low, high = np.quantile(np.vstack(rows), (0.005, 0.995), axis=0)
-    east, north = np.linspace(low, high, _GRID, axis=1)
-    grid = np.stack([axis.ravel() for axis in np.meshgrid(east, north, indexing="ij")], axis=1)
-    band = test.witness_band(grid, confidence=result.confidence)
-    outside = None if result.overall.restriction else band.outside.reshape(_GRID, _GRID)
-    return WitnessMap(
-        (first.name, second.name),
-        (first.kind, second.kind),
-        (east, north),
-        -band.values.reshape(_GRID, _GRID),
-        outside,
-        (rows[0], rows[1]),
-        result.confidence,
-        sampled,
-    )

@@ -18,6 +18,7 @@ NULL = (
 CELLS = "result.plot()", "A cell for every test with its adjusted p-value; a star where it rejects."
 EACH = "result.plot()", "p-values of the columns, as they are and adjusted."
 COLUMNS = "result.plot()", "Histograms of the column that changed, in both tables."
+SEGMENTS = "result.plot()", "The AUC of every segment, with its interval; in blue those that differ."
 CUTS = (
     "result.plot()",
     "The distance of the rows before and after every cut, with the place of the change.",
@@ -69,6 +70,7 @@ DRAWN = {
     **dict.fromkeys(["risk.loss_path", "risk.LossPath"], LOSSES),
     "independence_matrix": CELLS,
     "compare": COLUMNS,
+    "SegmentsResult": SEGMENTS,
     "change_point_test": CUTS,
     "change_points": CHANGES,
     "closer_test": NEARER,

@@ -63,7 +63,11 @@ COMMANDS = {
         f"columns {_READING} fail_if html",
         "march.csv april.csv --html report.html|march.csv april.csv --types "
         "'zip=category,amount=number' --decimal ,|"
-        "march.parquet april.parquet --exit-code --fail-if 'auc > 0.6'",
+        "march.parquet april.parquet --by country --sort effect --top 10 --fail-if 'auc > 0.6'",
+        shown={
+            "by": "NAME column whose values get a report each, with p-values adjusted for all",
+            "sort": "VALUE pvalue, effect or column (pvalue)",
+        },
     ),
     "two-sample": Command(
         "do two samples come from the same distribution?",
@@ -289,7 +293,8 @@ def _complete(subparser: Parser, name: str) -> None:
     for option in command.options.split():
         add_option(subparser, option, shown=command.shown.get(option, ""))
     study = "DESIGN" in command.files
-    add_parameters(subparser, command.functions[: 1 if study else None], command.leave_out.split())
+    verbs = command.functions[: 1 if study else None]
+    add_parameters(subparser, verbs, command.leave_out.split(), command.shown)
     if study:
         excluded = TEST_OPTIONS + (PILOT_OPTIONS if "FILES" in command.files else ())
         own = signature(command.functions[1]).parameters

@@ -37,11 +37,11 @@ def samples(args: Typed, options: dict[str, Any], takes: Mapping[str, Any]) -> A
         return _by_column(files, args, options, takes)
     labels = _labels(files[0], options)
     covariates = files[0].select(options.pop("covariates")) if "covariates" in options else []
-    chosen = [
-        _chosen(files[0] if args.columns else file, args, labels, covariates) for file in files
-    ]
+    by = [files[0].single(options.pop("by"), "--by")] if "by" in options else []
+    others = [*covariates, *by]
+    chosen = [_chosen(files[0] if args.columns else file, args, labels, others) for file in files]
     for file, own in zip(files, chosen, strict=True):
-        for name in (*labels.values(), *covariates, *(own if args.columns else ())):
+        for name in (*labels.values(), *others, *(own if args.columns else ())):
             choice(name, file.names, f"a column of {file.source}")
     if _in_batches(args, takes):
         some = args.columns is not None or args.types  # else the library may match the columns
@@ -50,10 +50,11 @@ def samples(args: Typed, options: dict[str, Any], takes: Mapping[str, Any]) -> A
             for file, own in zip(files, chosen, strict=True)
         ]
     else:
-        tables = _frames(
-            files, [[*dict.fromkeys([*own, *covariates])] for own in chosen], args, takes
-        )
-        data = [table[own] for table, own in zip(tables, chosen, strict=True)]
+        tables = _frames(files, [[*dict.fromkeys([*own, *others])] for own in chosen], args, takes)
+        data = [
+            table[[*dict.fromkeys([*own, *by])]] for table, own in zip(tables, chosen, strict=True)
+        ]
+        about |= {"by": by[0]} if by else {}
         if (
             all(file.array for file in files) and "A" not in takes
         ):  # as the library has arrays; ``compare`` has tables

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from inspect import Parameter, signature
 from textwrap import shorten
 from typing import Any
@@ -164,7 +164,7 @@ _GROUPS = {
     "rows and columns": (
         "columns by x y z variable given given_method covariates covariate_method types scale "
         "nan_policy header sep decimal thousands date_format encoding na comment skip_rows time "
-        "sort unordered again"
+        "sort top unordered again"
     ),
     "what is compared": "",
     "design": (
@@ -260,7 +260,10 @@ def add_option(
 
 
 def add_parameters(
-    command: Parser, verbs: Iterable[Callable[..., Any]], leave_out: Iterable[str] = ()
+    command: Parser,
+    verbs: Iterable[Callable[..., Any]],
+    leave_out: Iterable[str] = (),
+    shown: Mapping[str, str] | None = None,
 ) -> None:
     """Add an option for every parameter of functions that can be typed.
 
@@ -282,9 +285,9 @@ def add_parameters(
             typed.setdefault(name, None)
     for name, default in typed.items():
         kind, text = described.get(name, ("", ""))
-        add_option(
-            command, SPELLED.get(name, name), name, kind, text, default, default=argparse.SUPPRESS
-        )
+        option = SPELLED.get(name, name)
+        own = (shown or {}).get(option, "")
+        add_option(command, option, name, kind, text, default, own, default=argparse.SUPPRESS)
 
 
 def _help(option: str, kind: str, text: str, default: Any) -> str:

@@ -27,6 +27,7 @@ _DIFFERENT = {
     "EquivalenceResult": lambda result: not result.equivalent,
     "LevelCheckResult": lambda result: result.anti_conservative,
     "ComparisonResult": lambda result: result.reject() or any(result.only),
+    "SegmentsResult": lambda result: result.reject().any() or any(result.only),
 }
 _SIGNS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 

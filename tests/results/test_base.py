@@ -123,6 +123,13 @@ MADE = {
     "power": lambda: power_study(
         "mean-shift", {"plain <b>": "kme", "f & k": FKMSE(lam=0.5)}, 10, **STUDY, **PERMUTED
     ),
+    "segments": lambda: compare(
+        TABLE.assign(half=list("ab") * 12 + ["a"]),
+        TABLE.assign(half="a"),
+        by="half",
+        estimator="kme",
+        **FEW,
+    ),
     "detectable effect": lambda: minimum_detectable_effect(
         MeanShift(dimension=1), 20, n_trials=100, n_resamples=19, workers=1, rng=0
     ),
