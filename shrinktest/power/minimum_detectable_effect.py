@@ -38,7 +38,7 @@ _SPREAD = (-0.45, 0.0, 0.45)  # where a round looks, in standard normal units of
 _NARROW = 1.3  # ratio of effects with too low and with enough power at which refining begins
 _SMALLEST = 1.0 / 1024.0  # times the effect of the design: where a search for less ends
 _AT_END = (0.8, 0.9, 1.0)  # the same where the range ends, times the strength there
-_NEAREST = 4  # scouts that the first round goes by
+_WIDER = 2.0  # times which strengths beyond the bracket count as near
 _FAR = 0.15  # below the power, from where scouts at the largest effect end the search
 _CHECKS = 5  # at most, until one agrees
 
@@ -227,6 +227,7 @@ class _EffectSearch:
     scouts: dict[float, tuple[int, int]] = field(default_factory=dict)
     counts: dict[float, tuple[int, int]] = field(default_factory=dict)
     used: int = _SCOUTS  # numbers of data sets before this are used
+    region: tuple[float, float] = (0.0, math.inf)  # strengths that are near the answer
 
     def find_region(self) -> None:
         """Pass the power by doubling or halving the strength, then narrow the bracket."""
@@ -243,6 +244,8 @@ class _EffectSearch:
             if low == self.largest or high < _SMALLEST:
                 break
             strength = self._next(low, high)
+        high = min(high, self.largest)
+        self.region = max(low, high / 2.0) / _WIDER, min(high * _WIDER, self.largest)
 
     def _next(self, low: float, high: float) -> float:
         """Return the strength to look at between one too small and one large enough."""
@@ -283,9 +286,9 @@ class _EffectSearch:
         return places
 
     def _near(self) -> dict[float, tuple[int, int]]:
-        """Return the scouts at the strengths whose power is nearest to the target."""
-        ordered = sorted(self.scouts, key=lambda strength: abs(self._share(strength) - self.power))
-        return {strength: self.scouts[strength] for strength in ordered[:_NEAREST]}
+        """Return the scouts near the answer."""
+        low, high = self.region
+        return {s: counts for s, counts in self.scouts.items() if low <= s <= high}
 
     def _fresh(self, strength: float, trials: int, with_null: bool = False) -> PowerStudyResult:
         """Return a study of data sets with new numbers at a strength."""
@@ -298,11 +301,10 @@ class _EffectSearch:
         from scipy.stats import norm
 
         a, b = curve.coefficients
-        smallest = min(self.scouts) / 2.0
+        low, high = self.region
         if not b > 0.0:
-            return max(self.scouts)
-        strength = (norm.ppf(self.power) + shift - a) / b
-        return float(np.clip(strength, smallest, min(2.0 * max(self.scouts), self.largest)))
+            return high
+        return float(np.clip((norm.ppf(self.power) + shift - a) / b, low, high))
 
     def checked_answer(self, n_trials: int) -> _Answer:
         """Return the answer that fresh data sets agree with, or the last one that was checked."""
