@@ -45,7 +45,7 @@ class Command:
     @property
     def closing(self) -> str:
         """The end of the description."""
-        if "DESIGN" in self.files:
+        if "store" in signature(self.functions[0]).parameters and "DESIGN" in self.files:
             return "Interrupted with --store FILE, the same command goes on where it was."
         return (
             "A file is CSV, Parquet or npy, a pattern such as 'a/*.parquet', or - (standard input)."
@@ -64,7 +64,11 @@ COMMANDS = {
         f"columns {_READING} fail_if html",
         "march.csv april.csv --html report.html|march.csv april.csv --types "
         "'zip=category,amount=number' --decimal ,|"
-        "march.parquet april.parquet --exit-code --fail-if 'auc > 0.6'",
+        "march.parquet april.parquet --by country --sort effect --top 10 --fail-if 'auc > 0.6'",
+        shown={
+            "by": "NAME column whose values get a report each, with p-values adjusted for all",
+            "sort": "VALUE pvalue, effect or column (pvalue)",
+        },
     ),
     "two-sample": Command(
         "do two samples come from the same distribution?",
@@ -102,7 +106,7 @@ COMMANDS = {
         "A...",
         f"columns {_READING} pairwise fail_if effect set bins",
         "a.csv b.csv c.csv --pairwise --seed 0|site*.csv --comparison pooled --effect|"
-        "a.csv b.csv c.csv --blocks day --fail-if 'pvalue < 0.01'",
+        "table.csv --by week --blocks day --fail-if 'pvalue < 0.01'",
         shown={"pairwise": "- every pair of samples instead, with adjusted p-values"},
     ),
     "factors": Command(
@@ -195,7 +199,7 @@ COMMANDS = {
         "a.csv b.csv --estimator fkmse --trials 500|table.csv --x dose --y response --blocks site|"
         "a.csv b.csv --test mine:pipeline",
         runner="studies:run_check_level",
-        leave_out="alpha covariates covariate_method lags store given_method",
+        leave_out="alpha covariates covariate_method lags store given_method sample_ratio",
     ),
     "power": Command(
         "how often do the tests reject?",
@@ -218,6 +222,17 @@ COMMANDS = {
         runner="studies:run_sample_size",
         leave_out="progress test_options",
     ),
+    "detectable-effect": Command(
+        "how small an effect does a test detect?",
+        "minimum_detectable_effect two_sample_test",
+        "DESIGN|FILES...",
+        f"columns n {_TEXT} set json plot paragraph quiet",
+        "pilot_a.csv pilot_b.csv --n 50 --paragraph|mean-shift --n 50 --set dimension=1|"
+        "scale-change --n 100 --power 0.9 --estimator auto",
+        runner="studies:run_detectable_effect",
+        leave_out="progress test_options",
+        shown={"n": "N size of the first sample, or number of pairs, rows or groups"},
+    ),
     "estimators": Command("list the estimators, one line each", runner="studies:run_estimators"),
     "warmup": Command(
         "compile all loops now, as for an image, before the first long test",
@@ -232,7 +247,7 @@ COMMANDS = {
 
 #: Parameters of tests that studies pass on, and those about files of pilot data.
 TEST_OPTIONS = ("kernel", "bandwidth", "scale", "paired", "block_length")
-PILOT_OPTIONS = ("groups", "nan_policy", "column_types")
+PILOT_OPTIONS = ("groups", "blocks", "nan_policy", "column_types")
 
 
 def parser(words: Collection[str] = tuple(COMMANDS)) -> Parser:
@@ -280,7 +295,8 @@ def _complete(subparser: Parser, name: str) -> None:
     for option in command.options.split():
         add_option(subparser, option, shown=command.shown.get(option, ""))
     study = "DESIGN" in command.files
-    add_parameters(subparser, command.functions[: 1 if study else None], command.leave_out.split())
+    verbs = command.functions[: 1 if study else None]
+    add_parameters(subparser, verbs, command.leave_out.split(), command.shown)
     if study:
         excluded = TEST_OPTIONS + (PILOT_OPTIONS if "FILES" in command.files else ())
         own = signature(command.functions[1]).parameters

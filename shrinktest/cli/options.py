@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from inspect import Parameter, signature
 from textwrap import shorten
 from typing import Any
@@ -55,6 +55,7 @@ _READERS: dict[str, Callable[[str], Any]] = {
             "about",
             "alphas",
             "n",
+            "sample_ratio",
         ],
         values.value,
     ),
@@ -144,6 +145,8 @@ HELP = {
     "types": "TYPES zip=category,amount=number,id=drop,day=date,size=S<M<L; repeatable",
     "blocks": "NAME column of labels: permute rows only within blocks",
     "groups": "NAME column of labels: permute whole groups (clusters)",
+    "by": "NAME column that splits the rows",
+    "sample_ratio": "VALUE planned sizes such as 1,1: a note says if the files do not fit",
     "given": "NAMES columns that are given: are the others dependent besides?",
     "covariates": "NAMES columns of both files to adjust for",
     "time": "NAME column with the increasing times of the rows",
@@ -161,14 +164,14 @@ HELP = {
 #: Groups of the help, in its order, and what is in them; other options are in the second.
 _GROUPS = {
     "rows and columns": (
-        "columns x y z variable given given_method covariates covariate_method types scale "
+        "columns by x y z variable given given_method covariates covariate_method types scale "
         "nan_policy header sep decimal thousands date_format encoding na comment skip_rows time "
-        "sort unordered again"
+        "sort top unordered again"
     ),
     "what is compared": "",
     "design": (
-        "typ terms pairwise by_column fit simulations n_reference blocks groups within paired "
-        "block_length lags resamples alpha alphas stopping seed "
+        "sample_ratio typ terms pairwise by_column fit simulations n_reference blocks groups "
+        "within paired block_length lags resamples alpha alphas stopping seed "
         "trials n n_trials power ratio confidence trim run_length"
     ),
     "output": (
@@ -259,7 +262,10 @@ def add_option(
 
 
 def add_parameters(
-    command: Parser, verbs: Iterable[Callable[..., Any]], leave_out: Iterable[str] = ()
+    command: Parser,
+    verbs: Iterable[Callable[..., Any]],
+    leave_out: Iterable[str] = (),
+    shown: Mapping[str, str] | None = None,
 ) -> None:
     """Add an option for every parameter of functions that can be typed.
 
@@ -283,9 +289,9 @@ def add_parameters(
             typed.setdefault(name, None)
     for name, default in typed.items():
         kind, text = described.get(name, ("", ""))
-        add_option(
-            command, SPELLED.get(name, name), name, kind, text, default, default=argparse.SUPPRESS
-        )
+        option = SPELLED.get(name, name)
+        own = (shown or {}).get(option, "")
+        add_option(command, option, name, kind, text, default, own, default=argparse.SUPPRESS)
 
 
 def _help(option: str, kind: str, text: str, default: Any) -> str:
