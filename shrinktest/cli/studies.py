@@ -49,9 +49,7 @@ complete -o default -F _shrinktest shrinktest"""
 
 def run_estimators(args: Typed, command: Command) -> int:
     """Print the estimators, one line each."""
-    combined = (
-        "several of these with kernels of their own, combined into one exact test: recommended"
-    )
+    combined = "recommended: several of these with their own kernels, combined into one exact test"
     return _print_rows(
         [*((name, kind.summary) for name, kind in ESTIMATORS.items()), ("auto", combined)]
     )
