@@ -214,7 +214,7 @@ def _check_differ(context: TestContext, names: tuple[str, str]) -> None:
     first, second = np.split(context.pooled, [context.sizes[0]])
     if np.array_equal(first, second):
         raise ValueError(
-            f"{names[0]} and {names[1]} hold the same rows; give data that were observed separately"
+            f"{names[0]} and {names[1]} hold the same rows; pass data that were observed separately"
         )
 
 
@@ -282,8 +282,8 @@ def _check_reachable(margin: float, measure: str, context: TestContext) -> None:
         largest = largest_distance(leading, context.pooled)
     if not (least < margin <= largest and margin < 1.0):
         raise ValueError(
-            f"margin={margin:.3g} is beyond {least:g} to {largest:.3g}; give another margin or "
-            "bandwidth"
+            f"margin must lie between {least:g} and {largest:.3g} with this kernel and bandwidth; "
+            f"got {margin:.3g}"
         )
 
 
@@ -298,7 +298,7 @@ def check_margin(margin: Any, measure: Any, alpha: Any) -> str:
         raise ValueError(f"alpha must lie below .5 in an equivalence test; got {alpha}")
     if callable(margin):
         check_signature(
-            margin, ("rows",), "margin as a function takes the pooled rows and returns changed ones"
+            margin, ("rows",), "margin as a function must map the pooled rows to changed rows"
         )
     changes = callable(margin) or (
         isinstance(margin, str) and re.fullmatch(r"shift -?(\d+\.?\d*|\.\d+)", margin)
@@ -311,7 +311,7 @@ def check_margin(margin: Any, measure: Any, alpha: Any) -> str:
     if not (number or (changes and measure != DEPENDENCE)):
         others = "" if measure == DEPENDENCE else ", 'shift 0.2', or a function of the rows"
         raise ValueError(
-            f"margin={margin!r}: with measure={measure!r} give a number from {least:g} to 1{others}"
+            f"margin={margin!r}: with measure={measure!r} use a number from {least:g} to 1{others}"
         )
     return measure
 
@@ -345,7 +345,7 @@ def _with_change(
             code.categorical or code.indicated for code in variable.encoding.codes
         ):
             raise ValueError(
-                f"margin={words!r}: categories and missing values cannot be shifted; give a number"
+                f"margin={words!r}: categories and missing values cannot be shifted; use a number"
             )
         changed = rows + float(change.split()[1]) * pooled.std(axis=0, ddof=1)
     if changed.shape != rows.shape or not np.isfinite(changed).all():

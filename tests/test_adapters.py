@@ -227,7 +227,7 @@ def test_strata_of_one_row_have_nothing_to_test():
 
 def test_messages():
     data = chain(9)
-    with pytest.raises(ValueError, match=r"^data has one column; give a table or an array"):
+    with pytest.raises(ValueError, match=r"^data has one column; pass a table or an array"):
         for_pgmpy(data[:, :1])
     with pytest.raises(ValueError, match=r"^data has 5 rows; a search needs 10 or more$"):
         for_pgmpy(data[:5])

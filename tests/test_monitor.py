@@ -390,7 +390,7 @@ GOOD = np.random.default_rng(3).normal(size=(60, 2))
     ("call", "message"),
     [
         (lambda: DriftMonitor(GOOD, alpha=0.1, run_length=10), "alpha and run_length exclude"),
-        (lambda: DriftMonitor(GOOD[:49]), "reference has 49 rows; give 50 or more"),
+        (lambda: DriftMonitor(GOOD[:49]), "reference has 49 rows; pass 50 or more"),
         (lambda: DriftMonitor(GOOD, alpha=1.0), "alpha must lie strictly"),
         (lambda: DriftMonitor(GOOD, run_length=0), "run_length must be a finite number > 0"),
         (lambda: DriftMonitor(GOOD, scores="column"), "scores must be one of .*Did you mean"),

@@ -106,7 +106,7 @@ def run_check_level(args: Typed, command: Command) -> int:
     if args.test is None:
         if policy == "propagate":
             raise ValueError(
-                "--nan-policy propagate leaves no p-values to count; give omit or indicator"
+                "--nan-policy propagate leaves no p-values to count; use omit or indicator"
             )
         test_options |= {name: options[name] for name in design}
         test_options |= {
@@ -169,7 +169,7 @@ def _study(args: Typed, function: Any) -> dict[str, Any]:
         names = {"kernel": kind.kernels, "bandwidth": kind.bandwidths}.get(name, (name,))
         if name in typed and not set(names) <= set(kind.options):
             raise ValueError(
-                f"--{name} is not for {kind.described}, which is that of {args.files[0]}"
+                f"--{name} does not apply to {kind.described}, the test of {args.files[0]}"
             )
         options |= dict.fromkeys(names, typed[name]) if name in typed else {}
     study_options = arguments(

@@ -284,7 +284,7 @@ def conditional(
     for variable in variables:
         if variable.numbers:
             raise ValueError(
-                f"{variable.name}: a matrix as kernel takes row numbers, which have no residuals; "
+                f"{variable.name}: a matrix as kernel has row numbers, which have no residuals; "
                 "use strata"
             )
     x, y = (regression.residuals(variable.points, variable.name) for variable in variables)
@@ -294,8 +294,8 @@ def conditional(
     test = replace(test, variables=tuple(left), remarks=(*test.remarks, *_doubts(x, y, z)))
     if (design.groups if method == "local" else design.blocks) is not None:
         raise ValueError(
-            "blocks= goes with strata or given_method='local', groups= with strata or 'residuals'; "
-            "or condition on them"
+            "blocks= requires strata or given_method='local', groups= strata or 'residuals'; or "
+            "condition on them"
         )
     if method != "local":
         return test.as_kind(

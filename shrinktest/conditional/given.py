@@ -274,7 +274,7 @@ def _covariate_method(method: str, propensity: Any, encoding: Encoding | None) -
         method = by_covariates if propensity is None else "propensity"
     if (propensity is None) == (method == "propensity"):
         raise ValueError(
-            "propensity= goes with covariate_method='propensity' only; give both, or leave both out"
+            "propensity= requires covariate_method='propensity'; pass both, or leave both out"
         )
     return method
 
@@ -285,7 +285,8 @@ def _by_strata(test: TwoGivenCovariates, z: np.ndarray) -> TwoGivenCovariates:
         test = within_strata(test, z, _sample_of_rows(test), "covariates")
     if min(test.sizes) < 2:
         raise ValueError(
-            "covariates: a sample has one row with values of the other; use larger strata"
+            "covariates: a sample has only one row with values in the other sample; use larger "
+            "strata"
         )
     return test
 
@@ -296,7 +297,7 @@ def _by_residuals(
     """Return the test that the sample of a row is independent of its values given covariates."""
     if test.restriction.blocks is not None:
         raise ValueError(
-            "blocks= goes with covariates that are labels; for numbers use factor_test with blocks="
+            "blocks= requires covariates that are labels; for numbers use factor_test with blocks="
         )
     label = _sample_of_rows(test)
     both = ConditionalIndependence(
@@ -396,7 +397,7 @@ def null_given(
         codes = codes_of(z)
         if np.bincount(codes).max() == 1:
             raise ValueError(
-                "given: every row has a value of its own; use fewer and larger strata, or numbers"
+                "given: every row is its own stratum; use fewer and larger strata, or numbers"
             )
         return None, PermutationDesign(blocks=codes)
     if is_table(Y):
@@ -414,8 +415,8 @@ def _refuse_designs(argument: str, **designs: Any) -> None:
     for name, value in designs.items():
         if value is not None:
             raise ValueError(
-                f"{name}= and {argument}= both say which rows may change places; leave one of them "
-                "out"
+                f"{name}= and {argument}= both restrict which rows are permuted; leave one of "
+                "them out"
             )
 
 
@@ -424,7 +425,7 @@ def refuse_without(argument: str, **others: Any) -> None:
     for name, value in others.items():
         if value is not None and not (isinstance(value, str) and value == "auto"):
             raise ValueError(
-                f"{name}= says how {argument}= is taken into account; give {argument}= as well"
+                f"{name}= says how {argument}= is taken into account; pass {argument}= as well"
             )
 
 

@@ -299,7 +299,7 @@ def several(values: Any, single: Any, name: str) -> list[Any]:
         )
     members = list(values)
     if not members:
-        raise ValueError(f"{name} is empty; give at least one")
+        raise ValueError(f"{name} is empty; pass at least one")
     return members
 
 
@@ -334,7 +334,7 @@ def named_members(estimators: Any, read: Callable[[Any], Any]) -> dict[str, Any]
             label = label_of(given, member)
             if label in named:
                 raise ValueError(
-                    f"estimators holds {label!r} more than once; give a dict with a label for each"
+                    f"estimators holds {label!r} more than once; pass a dict with a label for each"
                 )
             named[label] = member
     if not named:
@@ -365,7 +365,7 @@ def as_compared(given: Any, test: str) -> Compared:
         estimator = as_compared(settings.pop("estimator", "kme"), test)
         if isinstance(estimator, AnyTest):
             raise ValueError(
-                f"{estimator!r} is a test and takes no keyword arguments; give it alone"
+                f"{estimator!r} is a test and accepts no keyword arguments; pass it alone"
             )
         return {"estimator": estimator, **settings}
     if isinstance(given, Ensemble | AnyTest):

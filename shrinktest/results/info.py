@@ -247,7 +247,7 @@ CHANGE = TestInfo(
     name="change-point",
     title="Kernel change-point test",
     null="one distribution throughout",
-    statistic="largest standardised MMD²",
+    statistic="largest standardized MMD²",
     statistics={"unbiased": "shrinktest.statistics.scan:UNBIASED"},
     estimates=("before", "after"),
     restrictions=("blocks", "block_length"),
@@ -357,7 +357,7 @@ NO_EFFECT_BY_PROPENSITY = (
 METHOD_SOURCES = {
     "signs of residual products": ("SP20",),
     "local permutations of residuals": ("KNBW22",),
-    "conditional randomisation test": ("CFJL18",),
+    "conditional randomization test": ("CFJL18",),
     BY_PROPENSITY: ("R84",),
 }
 _OWN = (

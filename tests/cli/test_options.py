@@ -100,7 +100,7 @@ def test_hints(option, meant, capsys):
     ("option", "hint"),
     [
         ("--device", "tests run on the CPU"),
-        ("--alternative", "tests are against any difference"),
+        ("--alternative", "differences between distributions have no direction"),
         ("--delimeters", "did you mean --delimiter?"),
         ("--band", "see shrinktest two-sample --help"),
         ("--nonsense", "see shrinktest two-sample --help"),

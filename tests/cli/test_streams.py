@@ -172,7 +172,7 @@ def test_without_standard_input(folder, monkeypatch, capsys):
     monkeypatch.setattr(sys, "stdin", None)
     assert main(["two-sample", "-", "b.csv"]) == 2
     assert capsys.readouterr().err == (
-        "shrinktest: error: standard input (-) is closed; give a file, or let something write to it\n"
+        "shrinktest: error: standard input (-) is closed; pass a file, or let something write to it\n"
     )
 
 

@@ -112,7 +112,7 @@ def test_copies_are_compared_with_the_data():
     values = [naive_given.hsic(naive_given.gaussian(x, 1.0), L) for x in copies]
     np.testing.assert_allclose([result.statistic, *result.null_distribution], values, atol=1e-12)
     assert result.pvalue == np.mean(np.array(values) >= values[0])
-    assert result.method == "conditional randomisation test"
+    assert result.method == "conditional randomization test"
 
 
 def test_a_model_finds_what_is_there_and_results_keep_it():
@@ -519,7 +519,7 @@ def test_row_numbers_have_no_residuals(options):
     kernel = of_row_numbers(bray_curtis)
     with pytest.raises(
         ValueError,
-        match="a matrix as kernel takes row numbers, which have no residuals; use strata",
+        match="a matrix as kernel has row numbers, which have no residuals; use strata",
     ):
         if "given" in options:
             independence_test(PLACES, Y, kernel_x=kernel, **options)

@@ -169,10 +169,10 @@ def test_calls(case):
 
 
 TYPED = [
-    ("independence a.csv b.csv --x u --y v", "has no use for 'b.csv'"),
+    ("independence a.csv b.csv --x u --y v", "unexpected argument 'b.csv'; usage: shrinktest independence DATA"),
     ("check-level a.csv --columns u --x u --y v", "--columns is for samples"),
     ("change a.csv --sort", "--time NAME, which was not given"),
-    ("check-level a.csv b.csv a.csv", "give two files, or one"),
+    ("check-level a.csv b.csv a.csv", "pass two files, or one"),
     ("check-level a.csv b.csv --x u --y v", "two files are two samples"),
     ("check-level a.csv b.csv --nan-policy propagate", "leaves no p-values to count"),
     ("check-level a.csv b.csv --test nothing", "module:function"),

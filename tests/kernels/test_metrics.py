@@ -98,7 +98,7 @@ CALLS = {
 @pytest.mark.parametrize("bandwidth", [None, "median"])
 def test_tests_take_distances_of_scipy(name, bandwidth):
     if name == "shrunken" and bandwidth is None:
-        with pytest.raises(ValueError, match=r"give Distances\.of bandwidth='median'"):
+        with pytest.raises(ValueError, match=r"use Distances\.of bandwidth='median'"):
             CALLS[name](A, B, Distances.of("braycurtis"))
         return
     apart = squareform(pdist(BOTH, "braycurtis"))

@@ -195,7 +195,7 @@ TESTS = {
     "equivalence": (
         lambda: equivalence_test(A, B, margin=0.1, measure="distance", rng=0),
         "of a sample",
-        "standard errors of independent rows are too small: give groups=",
+        "standard errors of independent rows are too small: use groups=",
     ),
     "equivalence of pairs": (
         lambda: equivalence_test(A, B, margin=0.1, measure="distance", paired=True, rng=0),

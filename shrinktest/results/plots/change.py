@@ -39,7 +39,7 @@ def plot_change(result: Any, ax: Axes | None = None) -> Axes:
     """
     if result.location is None:
         raise ValueError(
-            "this result has no place of a change to draw; take the combined result, or omit "
+            "this result has no location of a change to draw; use the combined result, or omit "
             "missing rows"
         )
     ax = axes(ax)
