@@ -265,7 +265,8 @@ class Regressions:
         """Prepare regressions on given variables (n, d)."""
         if len(given) < FEWEST:
             raise ValueError(
-                f"given= needs at least {FEWEST} rows for a regression, got {len(given)}; use given_method='strata'"
+                f"given= needs at least {FEWEST} rows for a regression, got {len(given)}; use "
+                "given_method='strata'"
             )
         if regressor is None:
             with single_blas_thread(len(given)):

@@ -130,7 +130,8 @@ class UserPermutations(Permutations):
         for number, row in enumerate(self.source.all(), start=1):
             if number > self.distinct:
                 raise ValueError(
-                    f"permutations: all() of {name} yields more permutations than distinct; correct one of them"
+                    f"permutations: all() of {name} yields more permutations than "
+                    "distinct; correct one of them"
                 )
             row = self._checked(np.array(row)[None], 1)[0]
             if number == 1 and not np.array_equal(row, self.identity):
@@ -140,7 +141,8 @@ class UserPermutations(Permutations):
             yield row
         if number < self.distinct:
             raise ValueError(
-                f"permutations: all() of {name} yields {number} permutations, but distinct is {self.distinct}"
+                f"permutations: all() of {name} yields {number} permutations, but distinct is "
+                f"{self.distinct}"
             )
 
     def _checked(self, rows: np.ndarray, count: int) -> np.ndarray:

@@ -58,7 +58,7 @@ CALLS = [
     (
         lambda: compared(*BLOCK, gram="factor", max_memory=20_000),
         MemoryError,
-        "which take all of max_memory",
+        "which use all of max_memory",
     ),
     (lambda: compared(column_types={"kind": ["a"]}), ValueError, "must hold two levels or more"),
     (lambda: compared().witness(X), TypeError, "must be a table with the columns that were tested"),
@@ -91,7 +91,7 @@ CALLS = [
     (
         lambda: change_point_test(X, times=[*range(11), None], **FEW),
         ValueError,
-        "times has none for row 11",
+        "times is missing in row 11",
     ),
     (
         lambda: change_point_test(X, times=[*range(11), "z"], **FEW),
@@ -183,7 +183,7 @@ TYPED = [
     ("two-sample a.csv b.csv --types u=drop,v=drop", "left to test"),
     ("power mean-shift --estimators kme,kme", "has a name twice"),
     ("power mean-shift --set shift", "like lam=0.1"),
-    ("--columns", "name a command before --columns"),
+    ("--columns", "put a command before --columns"),
 ]
 
 

@@ -44,7 +44,7 @@ ROUNDED = as_table(np.random.default_rng(3).normal(size=(60, 1)).round(1))
 )
 def test_equal_tables_are_pointed_out(table, test):
     first, second = NAMES.get(test, ("samples[0]", "samples[1]"))
-    expected = f"{first} and {second} hold the same rows; pass data that were observed separately."
+    expected = f"{first} and {second} contain the same rows; pass data that were observed separately."
     assert repeats(test, table, table.copy()) == {"same-rows": expected}
 
 
@@ -52,7 +52,7 @@ def test_equal_rows_in_another_order_and_one_pair_of_three_samples():
     assert "same-rows" in repeats(two_sample_test, WHOLE, shuffled(WHOLE))
     other = as_table(np.random.default_rng(9).integers(0, 5, size=(40, 2)))
     expected = (
-        "samples[0] and samples[2] hold the same rows; pass data that were observed separately."
+        "samples[0] and samples[2] contain the same rows; pass data that were observed separately."
     )
     assert repeats(k_sample_test, WHOLE, other, WHOLE)["same-rows"] == expected
 
