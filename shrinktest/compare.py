@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,12 @@ from shrinktest._docs import documented
 from shrinktest._hints import hinted
 from shrinktest._random import as_rng
 from shrinktest._warn import each_once
+from shrinktest.adjusted_columns import (
+    adjustment_notes,
+    adjustment_of,
+    read_covariates,
+    read_given,
+)
 from shrinktest.data.all_rows import AllRows, Rows, checked_types, pooled_tables
 from shrinktest.data.column import DROP, Table
 from shrinktest.data.labels import columns_of_labels, labels_in_order, pooled_labels, two_names
@@ -22,26 +28,28 @@ from shrinktest.data.scale import ScaleOption
 from shrinktest.data.succession import in_succession
 from shrinktest.data.tables import check_same_index, is_table, names_in, read_table, table_of
 from shrinktest.data.untestable import CONSTANT, Reasons, without_untestable
-from shrinktest.effects.columns import RowUnits, changes, missing_change
+from shrinktest.effects.columns import changes, missing_change
+from shrinktest.effects.differences import Adjustment
+from shrinktest.effects.row_units import RowUnits
 from shrinktest.equal_distributions import TwoEqualDistributions
 from shrinktest.kernel_spec import KernelSpec
 from shrinktest.many import ColumnsToTest
 from shrinktest.notes import has_code, note
-from shrinktest.results.columns import MISSING, SHARE, ColumnEffects
-from shrinktest.results.comparison import ComparisonResult, WitnessMap
+from shrinktest.results.columns import ColumnEffects
+from shrinktest.results.comparison import ComparisonResult
 from shrinktest.results.multiple_tests_result import METHODS, WESTFALL_YOUNG, MultipleTestsResult
 from shrinktest.results.result import TestResult
 from shrinktest.run import run
 from shrinktest.settings import Settings
 from shrinktest.two_sample_columns import column_tests, serial_note
-from shrinktest.units import constant_columns
+from shrinktest.witness_map import witness_map
+
+if TYPE_CHECKING:
+    from shrinktest.conditional.given_samples import GivenSamples
 
 POLICIES = ("indicator", "omit", "raise")
 
 _PLAIN = KernelSpec("gaussian", "median")
-_GRID = 31  # points of the witness function along each of two columns
-_ROWS = 500  # of each table that it is computed from
-_RESAMPLES = 199  # of its band
 
 
 @hinted
@@ -60,6 +68,7 @@ def compare(
     blocks: Any = None,
     paired: bool = False,
     groups: Any = None,
+    covariates: Any = None,
     column_types: Any = None,
     nan_policy: str = "indicator",
     rng: Any = None,
@@ -87,6 +96,10 @@ def compare(
         Confidence level of the interval of each effect, not adjusted for their number.
     groups
         A group must lie in one table.
+    covariates : str, list of str, or pair of array_like, optional
+        Variables to adjust for: names of columns that both tables have, which are then not tested,
+        or the covariates of A and of B.  p-values are those of :func:`two_sample_test` with
+        ``covariates``, by its default method; effects are adjusted, too.
     nan_policy : {"indicator", "omit", "raise"}, default "indicator"
         Whether to use missingness as information, drop rows with a missing value in any column, or
         raise an error.
@@ -117,9 +130,11 @@ def compare(
     overall test: ``result.regions``, see :doc:`/regions`.
 
     Effects of numbers and dates are medians, the AUC of the column and the ratio of interquartile
-    ranges; effects of categories are changes in every proportion.  Their intervals account for
-    pairs and groups.  If ``blocks=`` is used, the effects of columns compare all rows, regardless
-    of their block, whereas p-values compare rows within blocks.  See :doc:`/compare`.
+    ranges; effects of categories are changes in every proportion.  Numbers also have differences in
+    means and in medians, in the unit of the column.  Intervals account for pairs and groups.  If
+    ``blocks=`` or ``covariates=`` is used, adjusted effects are reported next to the others: the
+    AUC and the differences in means and proportions within blocks, or by a linear regression on
+    the covariates.  See :doc:`/compare`.
 
     Examples
     --------
@@ -135,11 +150,11 @@ def compare(
     ... )
     >>> result = compare(march, april, names=("March", "April"), n_resamples=199, rng=0)
     >>> print(result.answer)
-    These tables differ (p = .005). 1 of 2 columns changed: income. Shown one observation of March and one of
+    These tables differ (p = .005). 1 of 2 columns changed: income. Given one observation from March and one of
     April, the witness function assigns them correctly with probability .76 [.68, .82] (.5 is guessing).
     >>> for column, change in zip(result.table["column"], result.table["change"]):
     ...     print(f"{column}: {change}")
-    income: median 3,018 → 4,213 (AUC .77 [.70, .83]); IQR 1,222 → 2,009 (× 1.64 [1.03, 2.66])
+    income: median 3,018 → 4,213 (+1,195 [+728, +1,717]; AUC .77 [.70, .83]); IQR 1,222 → 2,009 (× 1.64 [1.03, 2.66])
     region: north 51% → 55% (+4.0 points [-9.7, +17.5])
     """  # noqa: E501  # printed lines
     called = two_names(names, "tables", ("March", "April"))
@@ -156,38 +171,40 @@ def compare(
         rank=rank,
         max_memory=max_memory,
     )
-    if in_batches(A, B) or isinstance(A, str) or isinstance(B, str):
-        from shrinktest.data.on_disk.whole import read_if_file
-
-        A, B = (
-            read_if_file(x, name, column_types, settings.memory)
-            for x, name in zip((A, B), called, strict=True)
+    A, B = _in_memory(A, B, called, column_types, settings.memory)
+    rows_are = {"blocks": blocks, "groups": groups, "covariates": covariates, "paired": paired}
+    compared = _Compared.read(A, B, called, column_types, scale=scale, **rows_are)
+    (compared, given, whole), unread = without_untestable(
+        lambda reasons: compared.tested_without(
+            reasons, estimator, nan_policy=nan_policy, scale=scale
         )
-    compared = _Compared.read(
-        A, B, called, column_types, blocks=blocks, groups=groups, paired=paired, scale=scale
-    )
-    (compared, whole), unread = without_untestable(
-        lambda reasons: compared.tested_without(reasons, nan_policy=nan_policy, scale=scale)
     )
     pooled = compared.pooled
     groups = compared.groups
+    plain = whole if given is None else given.test
     columns = ColumnsToTest.read(
-        whole.variables[0], _PLAIN, "x", unread=unread, left_out=pooled.left_out
+        plain.variables[0], _PLAIN, "x", unread=unread, left_out=pooled.left_out
     )
     units = _units(pooled.sizes, paired, groups)
     generator = as_rng(rng)
     same = copy.deepcopy(generator)
     with each_once():
-        tests = column_tests(whole, columns, estimator, settings, generator, method)
+        hypotheses = None
+        if given is not None:
+            hypotheses = [given.hypothesis(column.values) for column in columns.tested]
+        tests = column_tests(plain, columns, estimator, settings, generator, method, hypotheses)
         successive, failed = _not_in_overall_test(compared, columns, tests, units)
-        whole = _without(whole, (*successive, *failed))
-        overall = run(whole, estimator, [_PLAIN], settings, same)
-    rows = _rows_tested(pooled, paired, nan_policy)
+        whole = _without(whole, given, (*successive, *failed))
+        overall = run(whole, estimator, [_PLAIN] * len(whole.variables), settings, same)
+    rows = _rows_tested(pooled, paired, nan_policy) if given is None else np.concatenate(given.kept)
     tested = _split(pooled, rows)
-    effects = _effects(pooled, columns.labels, tested, rows, tests, units, confidence)
-    size = overall.effect(confidence=confidence)
-    notes = _notes(compared, whole, overall, tests, size, successive)
-    regions = overall.regions(confidence=confidence) if overall.n_resamples else None
+    blocks = None if paired else compared.blocks
+    adjustment = adjustment_of(blocks, given, rows)
+    effects = _effects(pooled, columns.labels, tested, rows, tests, units, adjustment, confidence)
+    size = overall.effect(confidence=confidence) if len(whole.variables) == 1 else None
+    notes = _notes(compared, whole, overall, tests, size, successive, adjustment)
+    explained = overall.n_resamples and given is None
+    regions = overall.regions(confidence=confidence) if explained else None
     result = ComparisonResult(
         called,
         overall,
@@ -201,7 +218,21 @@ def compare(
         notes=notes,
         regions=regions if regions is None else replace(regions, names=called),
     )
-    return replace(result, where=_where(result))
+    return replace(result, where=witness_map(result))
+
+
+def _in_memory(
+    A: Any, B: Any, names: tuple[str, str], column_types: Any, memory: float
+) -> tuple[Any, Any]:
+    """Return tables that are in memory, of files and batches."""
+    if not (in_batches(A, B) or isinstance(A, str) or isinstance(B, str)):
+        return A, B
+    from shrinktest.data.on_disk.whole import read_if_file
+
+    first, second = (
+        read_if_file(x, name, column_types, memory) for x, name in zip((A, B), names, strict=True)
+    )
+    return first, second
 
 
 def _not_in_overall_test(
@@ -235,6 +266,7 @@ def _effects(
     rows: np.ndarray,
     tests: MultipleTestsResult,
     units: RowUnits,
+    adjustment: Adjustment | None,
     confidence: float,
 ) -> tuple[ColumnEffects, ...]:
     """Return what changed in every column, in the ``rows`` that were tested."""
@@ -244,7 +276,7 @@ def _effects(
         untested = tests.untested.get((label,), "")
         estimates: list[Any] = []
         if untested != CONSTANT:
-            estimates += changes(first, second, units.taken(rows), confidence)
+            estimates += changes(first, second, units.taken(rows), confidence, adjustment)
         before = column.taken(slice(pooled.sizes[0]))
         after = column.taken(slice(pooled.sizes[0], None))
         gaps = missing_change(before, after, units, confidence)
@@ -261,6 +293,7 @@ def _notes(
     tests: MultipleTestsResult,
     size: Any,
     successive: Sequence[str],
+    adjustment: Adjustment | None,
 ) -> tuple[str, ...]:
     """Return the notes of all parts of the report, each once."""
     kinds = {column.name: column.kind for column in compared.pooled.table.columns}
@@ -274,8 +307,8 @@ def _notes(
         *_others(overall.notes, "serial-correlation"),
         *serial_note(whole),
         *_others(tests.notes, "serial-correlation", "constant-columns"),
-        *_others(size.notes, "effect-of-member"),
-        *(() if compared.blocks is None else (note("effect-across-blocks"),)),
+        *(() if size is None else _others(size.notes, "effect-of-member")),
+        *adjustment_notes(adjustment),
     )
 
     def is_explained(text: str) -> bool:
@@ -303,6 +336,7 @@ class _Compared:
     only: tuple[tuple[str, ...], tuple[str, ...]]  # columns that only one of the tables has
     blocks: Any
     groups: Any
+    covariates: Any  # None, or those of both tables
     paired: bool
     notes: tuple[str, ...]
 
@@ -316,10 +350,12 @@ class _Compared:
         *,
         blocks: Any,
         groups: Any,
+        covariates: Any,
         paired: bool,
         scale: Any,
     ) -> _Compared:
         """Read the tables and the labels of their rows."""
+        covariates, column_types = read_covariates(A, B, names, covariates, column_types)
         tables, types, only = _read(A, B, names, column_types)
         if paired and len(A) == len(B):
             check_same_index(A, B, *names)
@@ -337,18 +373,19 @@ class _Compared:
         notes += pooled.notes
         if labels["blocks"] is None and labels["groups"] is None:
             notes += pooled.units(paired=paired)
-        return cls(pooled, names, types, only, labels["blocks"], labels["groups"], paired, notes)
+        rows = {**labels, "covariates": covariates, "paired": paired}
+        return cls(pooled=pooled, names=names, types=types, only=only, notes=notes, **rows)
 
     def tested_without(
-        self, reasons: Reasons, *, nan_policy: str, scale: Any
-    ) -> tuple[_Compared, TwoEqualDistributions]:
+        self, reasons: Reasons, estimator: Any, *, nan_policy: str, scale: Any
+    ) -> tuple[_Compared, GivenSamples | None, Any]:
         """Leave out columns for which there are reasons.
 
-        Return also the hypothesis on the others.
+        Return also the samples with their covariates, if there are any, and the hypothesis on the
+        other columns.
         """
         part = self.pooled.without([name for _, name in reasons])
-        hypothesis = TwoEqualDistributions.read(
-            *_split(part),
+        options: dict[str, Any] = dict(
             nan_policy=nan_policy,
             scale=scale,
             column_types={
@@ -359,7 +396,11 @@ class _Compared:
             blocks=self.blocks,
             groups=self.groups,
         )
-        return replace(self, pooled=part), hypothesis
+        if self.covariates is None:
+            whole = TwoEqualDistributions.read(*_split(part), **options)
+            return replace(self, pooled=part), None, whole
+        given = read_given(*_split(part), self.covariates, estimator, **options)
+        return replace(self, pooled=part), given, given.hypothesis()
 
 
 def _read(
@@ -418,71 +459,14 @@ def _units(sizes: tuple[int, ...], paired: bool, groups: Any) -> RowUnits:
     )
 
 
-def _without(whole: TwoEqualDistributions, names: tuple[str, ...]) -> TwoEqualDistributions:
+def _without(whole: Any, given: GivenSamples | None, names: tuple[str, ...]) -> Any:
     """Return the hypothesis about the other columns, with the same rows."""
-    (variable,) = whole.variables
+    variable = (whole if given is None else given.test).variables[0]
     if not names or variable.encoding is None:
         return whole
     encoding, stays = variable.encoding.without(names)
     points = np.ascontiguousarray(variable.points[:, stays])
-    return replace(whole, variables=(replace(variable, points=points, encoding=encoding),))
-
-
-def _where(result: ComparisonResult) -> WitnessMap | None:
-    """Return the witness function of the two numeric columns with the clearest changes.
-
-    Return None if there are no two such columns.
-    """
-    numeric = [
-        column
-        for column in result.ordered
-        if column.kind not in ("", "boolean", "category", "ordered")
-        and not column.constant
-        and column.name not in result.successive
-    ]
-    if len(numeric) < 2:
-        return None
-
-    def order(column: Any) -> tuple[float, float]:
-        strengths = (
-            change.strength for change in column.changes if change.what not in (SHARE, MISSING)
-        )
-        return column.adjusted, -max(strengths, default=0.0)
-
-    first, second = sorted(numeric, key=order)[:2]
-    places = [
-        [column.name for column in result.effects].index(column.name) for column in (first, second)
-    ]
-    rows = [
-        np.column_stack([table.columns[j].numbers() for j in places]) for table in result.tables
-    ]
-    rows = [points[~np.isnan(points).any(axis=1)] for points in rows]
-    if min(map(len, rows)) < 10:
-        return None
-    with np.errstate(over="ignore", invalid="ignore"):
-        spread = np.vstack(rows).std(axis=0)
-    if not (np.isfinite(spread) & (spread > 0.0)).all() or constant_columns(np.vstack(rows)).any():
-        return None  # units of the picture are standard deviations, also where the test has others
-    chance = np.random.default_rng(0)
-    sampled = max(map(len, rows)) > _ROWS
-    rows = [points[np.sort(chance.permutation(len(points))[:_ROWS])] for points in rows]
-    hypothesis = TwoEqualDistributions.read(*rows, scale="sd")
-    settings = Settings.read(
-        n_resamples=_RESAMPLES, alpha=1.0 - result.confidence, workers=1, progress=False
-    )
-    test = run(hypothesis, "kme", [_PLAIN], settings, 0)
-    low, high = np.quantile(np.vstack(rows), (0.005, 0.995), axis=0)
-    east, north = np.linspace(low, high, _GRID, axis=1)
-    grid = np.stack([axis.ravel() for axis in np.meshgrid(east, north, indexing="ij")], axis=1)
-    band = test.witness_band(grid, confidence=result.confidence)
-    outside = None if result.overall.restriction else band.outside.reshape(_GRID, _GRID)
-    return WitnessMap(
-        (first.name, second.name),
-        (first.kind, second.kind),
-        (east, north),
-        -band.values.reshape(_GRID, _GRID),
-        outside,
-        (rows[0], rows[1]),
-        result.confidence,
-        sampled,
-    )
+    variable = replace(variable, points=points, encoding=encoding)
+    if given is not None:
+        return given.hypothesis(variable)
+    return replace(whole, variables=(variable,))

@@ -287,9 +287,17 @@ class TwoEqualDistributions(EqualDistributions):
 
     def effect(self, context: TestContext, options: EffectOptions) -> TwoSampleEffect:  # type: ignore[override]  # of these two
         """Return how different the samples are."""
+        from shrinktest.measured_differences import differences, only_column
+
         (effect,) = self.pair_effects(context, [(0, 1)], [options.pair], options)
+        measured: tuple[dict[str, Any], ...] = ()
+        if options.columns or only_column(context) is not None:
+            measured = differences(context, self.restriction, options.confidence)
         return replace(
-            effect, z=options.z, shares=context.shares(options.rng) if options.columns else {}
+            effect,
+            z=options.z,
+            shares=context.shares(options.rng) if options.columns else {},
+            differences=measured,
         )
 
     def concluded(

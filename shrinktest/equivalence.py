@@ -6,6 +6,7 @@ import math
 import re
 from copy import deepcopy
 from dataclasses import replace
+from datetime import timedelta
 from numbers import Real
 from typing import Any
 
@@ -26,14 +27,17 @@ from shrinktest.kernels import Linear, Precomputed
 from shrinktest.kernels.bandwidths import largest_distance
 from shrinktest.kernels.base import Scaled
 from shrinktest.kernels.pooled import PooledKernel, Rescaled
+from shrinktest.measured_differences import mean_difference, only_column
 from shrinktest.notes import has_code, note, without_level
 from shrinktest.permutations.design import PermutationDesign
 from shrinktest.permutations.serial_correlation import BY_GROUPS, BY_THINNING, WRONG_ERRORS
+from shrinktest.results.columns import ColumnEffects
 from shrinktest.results.effect import Effect
 from shrinktest.results.equivalence_result import (
     AUC,
     DEPENDENCE,
     DISTANCE,
+    MEAN_DIFFERENCE,
     MEASURES,
     EquivalenceResult,
 )
@@ -83,14 +87,17 @@ def equivalence_test(
         The samples or, with ``measure="dependence"``, two variables observed together.
     margin : float, str or callable
         Smallest difference that matters, chosen before you see the data: a number on the scale of
-        the measure, or a change whose effect on the pooled rows is the margin.  "shift 0.2" moves
-        every column by 0.2 standard deviations, whereas a function is called with rows (N, d), in
-        the units in which they are compared, and returns changed ones.
-    measure : {"distance", "auc", "dependence"}
+        the measure (for "mean_difference", in the unit of the column: days for dates and durations,
+        or a Timedelta; hours for times of day), or a change whose effect on the pooled rows is the
+        margin.  "shift 0.2" moves every column by 0.2 standard deviations, whereas a function is
+        called with rows (N, d), in the units in which they are compared, and returns changed ones.
+    measure : {"distance", "auc", "dependence", "mean_difference"}
         The effect that must be below the margin, see :meth:`TwoSampleResult.effect`.  "distance" is
         the relative squared distance (MMD^2), from 0 to 1; "auc" is the probability that the
         cross-fitted witness function ranks a row of X above one of Y, from 0.5 to 1; "dependence"
-        is the kernel correlation, from 0 to 1.
+        is the kernel correlation, from 0 to 1; "mean_difference" is the mean of Y minus that of X,
+        in samples of one column, tested by two one-sided tests (TOST) with its jackknife error,
+        within blocks if there are any.
     kernel : str, Kernel or callable, or list of these, default "gaussian"
         One kernel, as in :func:`two_sample_test`, or with "dependence" a list with one for each
         variable.
@@ -163,6 +170,8 @@ def equivalence_test(
         )
         test = two_sample_test(X, Y, **shared)
         _check_differ(test.context, names)
+    if measure == MEAN_DIFFERENCE:
+        return _of_means(test, margin, float(alpha), names)
     options = _effect_options(measure, alpha, folds, generator, names)
     effect: Effect = test.context.effect(**options)
     notes = [*_data_notes(test, names), *_notes(effect, measure)]
@@ -193,6 +202,51 @@ def equivalence_test(
         notes=tuple(dict.fromkeys(notes)),
         lower=lower,
     )
+
+
+def _of_means(
+    test: TestResult, margin: Any, alpha: float, names: tuple[str, str]
+) -> EquivalenceResult:
+    """Return whether the difference of means of one column is within the margin on both sides."""
+    context = test.context
+    column = only_column(context)
+    if column is None:
+        raise ValueError(
+            "measure='mean_difference' compares samples of one column of numbers or dates; pass one"
+        )
+    unit = ColumnEffects(column.name, column.kind, ()).unit
+    limit = _as_number(margin, unit)
+    estimate = mean_difference(column, context, context.hypothesis.restriction)
+    low, high = estimate.interval(1.0 - 2.0 * alpha)
+    statistic, pvalue = estimate.below(limit)
+    notes = [text for text in _data_notes(test, names) if not has_code(text, "units")]
+    notes.append(note("asymptotic-means"))
+    if math.isnan(pvalue):
+        pvalue = 1.0
+        notes.append(note("no-variance"))
+    return EquivalenceResult(
+        statistic=statistic,
+        pvalue=min(1.0, max(pvalue, float(np.finfo(float).tiny))),
+        estimate=estimate.value,
+        upper=max(abs(low), abs(high)),
+        margin=limit,
+        measure=MEAN_DIFFERENCE,
+        alpha=alpha,
+        names=names,
+        test=test,
+        notes=tuple(dict.fromkeys(notes)),
+        lower=max(low, -high, 0.0),
+        unit=unit,
+    )
+
+
+def _as_number(margin: Any, unit: str) -> float:
+    """Return a margin in the unit of a column; one in time has a unit of its own."""
+    if isinstance(margin, Real):
+        return float(margin)
+    if not unit:
+        raise ValueError("margin is a time, but the column has numbers; use a number")
+    return float(margin / np.timedelta64(1, "D" if unit == "days" else "h"))
 
 
 def _check_options(
@@ -303,6 +357,8 @@ def check_margin(margin: Any, measure: Any, alpha: Any) -> str:
     changes = callable(margin) or (
         isinstance(margin, str) and re.fullmatch(r"shift -?(\d+\.?\d*|\.\d+)", margin)
     )
+    if measure == MEAN_DIFFERENCE:
+        return _with_positive(margin, measure)
     number = (
         not isinstance(margin, str)
         and not callable(margin)
@@ -313,6 +369,19 @@ def check_margin(margin: Any, measure: Any, alpha: Any) -> str:
         raise ValueError(
             f"margin={margin!r}: with measure={measure!r} use a number from {least:g} to 1{others}"
         )
+    return measure
+
+
+def _with_positive(margin: Any, measure: str) -> str:
+    """Return the measure if the margin is a number or a time above 0."""
+    a_time = isinstance(margin, timedelta | np.timedelta64) and not np.isnat(np.timedelta64(margin))
+    if isinstance(margin, str) or callable(margin):
+        raise ValueError(
+            f"margin={margin!r}: with measure={measure!r} use a number in the unit of the column"
+        )
+    above = margin > np.timedelta64(0, "s") if a_time else real(margin, "margin") > 0.0
+    if not above:
+        raise ValueError(f"margin={margin!r} must lie above 0, the unit is that of the column")
     return measure
 
 

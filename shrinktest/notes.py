@@ -266,8 +266,12 @@ TEXTS = {
     ),
     "effect-across-blocks": (
         "Effects of columns compare all rows, so differences between blocks are part of them and "
-        "widen their intervals, which may include no change although the p-value is small: "
-        "p-values compare rows within blocks."
+        "widen their intervals; p-values, and effects adjusted for {words}, compare rows within "
+        "blocks."
+    ),
+    "effect-across-covariates": (
+        "Effects of columns compare all rows, whatever their covariates; those adjusted for "
+        "{words} are of a linear regression with equal slopes in both samples."
     ),
     "dependence-of-blocks": (
         "The dependence includes differences between blocks, which the test does not count."
@@ -298,7 +302,11 @@ TEXTS = {
         "The p-value and the {interval} are asymptotic, and hold for this kernel with this "
         "bandwidth."
     ),
-    "no-variance": ("The variance cannot be estimated, so p = 1: equivalence is not shown."),
+    "asymptotic-means": (
+        "The p-value and the upper limit are those of two one-sided t tests, and are approximate "
+        "unless values are normal."
+    ),
+    "no-variance": "The variance cannot be estimated, so p = 1, which is no evidence either way.",
     "fitted-witness": (
         "The result applies to witness functions fitted to samples of this size; the best possible "
         "function may separate X and Y better."

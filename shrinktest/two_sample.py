@@ -198,9 +198,9 @@ def two_sample_test(
     hypothesis: Hypothesis
     options = {**reading, **design, "transform": transform, "called": called, "own": permutations}
     if covariates is not None:
-        from shrinktest.conditional.given import read_covariates
+        from shrinktest.conditional.given_samples import GivenSamples
 
-        hypothesis = read_covariates(
+        hypothesis = GivenSamples.read(
             X,
             Y,
             covariates,
@@ -209,7 +209,7 @@ def two_sample_test(
             combined=asks_for_none(estimator, specs),
             kernel=kernels_for(estimator, specs)[0],
             **options,
-        )
+        ).hypothesis()
         if len(hypothesis.variables) > 1:  # the second is the label of the sample
             specs.append(KernelSpec("linear" if specs[0].given() else "gaussian", "median"))
     else:

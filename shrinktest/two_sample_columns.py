@@ -16,11 +16,14 @@ from shrinktest.data.on_disk.sources import in_batches
 from shrinktest.data.read import XY
 from shrinktest.data.untestable import without_untestable
 from shrinktest.equal_distributions import TwoEqualDistributions
+from shrinktest.hypothesis import Hypothesis
 from shrinktest.kernel_spec import KernelSpec, refuse_candidates
 from shrinktest.many import ColumnsToTest, dropping, listwise_note, refuse_missing, run_many
 from shrinktest.permutations.serial_correlation import BY_GROUPS, BY_PAIRS
 from shrinktest.results.multiple_tests_result import METHODS, WESTFALL_YOUNG, MultipleTestsResult
 from shrinktest.settings import Settings
+
+_LABEL = KernelSpec("gaussian", "median")  # of the sample, as a variable
 
 
 @hinted
@@ -167,12 +170,12 @@ def column_tests(
     settings: Settings,
     generator: np.random.Generator,
     method: str,
-    hypotheses: Sequence[TwoEqualDistributions] | None = None,
+    hypotheses: Sequence[Hypothesis] | None = None,
     rows: int | None = None,
 ) -> MultipleTestsResult:
     """Test columns of two samples, by the permutations of ``whole``.
 
-    Of batches, ``hypotheses`` are given.
+    Of batches, and with covariates, ``hypotheses`` are given.
     """
     if hypotheses is None:
         hypotheses = [replace(whole, variables=(column.values,)) for column in columns.tested]
@@ -181,7 +184,10 @@ def column_tests(
         hypotheses,
         [(column.label,) for column in columns.tested],
         ("column",),
-        [[column.spec] for column in columns.tested],
+        [
+            [column.spec, *[_LABEL] * (len(hypothesis.variables) - 1)]
+            for column, hypothesis in zip(columns.tested, hypotheses, strict=True)
+        ],
         estimator,
         settings,
         generator,

@@ -179,6 +179,69 @@ def area_variance(scores, second, strata, units=None):
     return total - max(single, 0.0) / pairs
 
 
+def sample_coefficient(y, second, units, blocks, z, confidence):
+    """The coefficient of the sample in a regression on blocks and covariates z (N, p), and its interval.
+
+    Its variance is the sum over units of squares, with residuals times the root of the inverse of I - H for the rows of a
+    unit (Bell and McCaffrey 2002), and its degrees of freedom are those of Welch (1947).
+    """
+    second, units, blocks = (np.asarray(codes) for codes in (second, units, blocks))
+    columns = [(blocks == block).astype(float) for block in np.unique(blocks)]
+    design = np.column_stack([second.astype(float), *columns, *np.transpose(z)])
+    contrast = np.linalg.pinv(design)[0]
+    used = np.abs(contrast) > 1e-9 * np.abs(contrast).max()
+    if not used.all():
+        rest = (y[used], second[used], units[used], blocks[used], np.asarray(z)[used], confidence)
+        return sample_coefficient(*rest)
+    hat = design @ np.linalg.pinv(design)
+    left = y - hat @ y
+    squares, counts = {}, {}
+    for unit in np.unique(units):
+        rows = np.flatnonzero(units == unit)
+        within = np.eye(len(rows)) - hat[np.ix_(rows, rows)]
+        sizes, axes = np.linalg.eigh(within)
+        root = axes @ np.diag([0.0 if size < 1e-9 else size**-0.5 for size in sizes]) @ axes.T
+        where = tuple(sorted(set(second[rows].tolist())))
+        squares[where] = squares.get(where, 0.0) + (contrast[rows] @ root @ left[rows]) ** 2
+        counts[where] = counts.get(where, 0) + 1
+    variance = sum(squares.values())
+    freedom = variance**2 / sum(squares[k] ** 2 / (counts[k] - 1) for k in squares)
+    total = sum(counts.values())
+    freedom *= min((total - np.linalg.matrix_rank(design)) / (total - 2), 1.0)
+    reach = stats.t.ppf(0.5 + confidence / 2.0, max(freedom, 1.0)) * variance**0.5
+    value = float(contrast @ y)
+    return value, value - reach, value + reach
+
+
+def median_limits(x, y, z):
+    """Limits of the difference of medians: quantiles at all shares within z standard deviations of one half."""
+
+    def quantile(ordered, share):
+        place = share * len(ordered) - 0.5
+        below = min(int(place), len(ordered) - 2)
+        return ordered[below] + (place - below) * (ordered[below + 1] - ordered[below])
+
+    x, y, differences = sorted(x), sorted(y), []
+    for angle in np.linspace(0.0, np.pi / 2.0, 2001):
+        up = z * 0.5 / len(x) ** 0.5 * np.cos(angle)
+        across = z * 0.5 / len(y) ** 0.5 * np.sin(angle)
+        for sign in (1.0, -1.0):
+            differences.append(quantile(y, 0.5 + sign * across) - quantile(x, 0.5 - sign * up))
+    return min(differences), max(differences)
+
+
+def area_within(x, y, blocks_x, blocks_y):
+    """How often y is larger in pairs of one block, with the weight 1 / (N + 1) in a block of N rows."""
+    won = total = 0.0
+    for a, block in zip(x, blocks_x, strict=True):
+        for b, other in zip(y, blocks_y, strict=True):
+            if block == other:
+                rows = list(blocks_x).count(block) + list(blocks_y).count(block)
+                total += 1.0 / (rows + 1.0)
+                won += ((b > a) + 0.5 * (a == b)) / (rows + 1.0)
+    return won / total
+
+
 def hanley(a, m, n):
     """Variance of an area by Hanley and McNeil (1982), averaged over both directions."""
 

@@ -49,7 +49,7 @@ LAYERS = [
     ("effects",),
     ("monitoring",),
     ("fitted", "hypothesis", "settings"),
-    ("measured_effect",),
+    ("measured_effect", "measured_differences"),
     ("equal_distributions", "independent_variables", "change_location"),
     (
         "ensembles",

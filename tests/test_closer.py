@@ -176,7 +176,7 @@ def test_answers_and_a_summary():
     )
     assert (
         answer(X, {"near": Y, "far": Z, "far 2": Z + 1.0})
-        == "X is nearest to near; all others are clearly further away."
+        == "X is closest to near; all others are clearly further away."
     )
     assert "by the estimates; " in answer(X, twins) and "are not clearly further away." in answer(
         X, twins
@@ -210,7 +210,7 @@ def test_what_says_nothing_and_notes():
     assert (result.pvalue, result.clearest.error) == (
         1.0,
         0.0,
-    ) and "standard error" in result.notes[-1]
+    ) and "no evidence either way" in result.notes[-1]
     x, y, z = np.random.default_rng(24).normal(size=(3, 2000))
     assert 0.0 < closer_test(x, y, z + 50.0).pvalue < 1e-200
     few = closer_test(X, Y, Z, groups=np.arange(73) // 6).notes

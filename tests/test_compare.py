@@ -12,6 +12,7 @@ import pytest
 from statsmodels.stats.proportion import confint_proportions_2indep
 
 import naive_closer as naive
+import naive_effects
 from shrinktest import AggregateResult, compare, two_sample_test, two_sample_test_columns
 
 FAST = {"n_resamples": 99, "workers": 1}
@@ -96,7 +97,113 @@ def test_effects_under_blocks_say_what_they_compare(rows):
     )
     assert "How across all blocks, with 95% interval" in result.to_html()
     plain = compare(a, b, estimator="kme", rng=0, **FAST)
-    assert "block" not in plain.summary() and plain.effects == result.effects
+    assert "block" not in plain.summary()
+    crude = result.to_frame().query("adjusted_for == ''").reset_index(drop=True)
+    pd.testing.assert_frame_equal(crude, plain.to_frame())
+
+
+def sites(rows, share, seed):
+    """A column that a site and an age determine, but for noise; no table has more of it."""
+    rng = np.random.default_rng(seed)
+    site = np.where(rng.random(rows) < share, "a", "b")
+    age = rng.normal(40.0, 9.0, rows) + 5.0 * (site == "a")
+    dose = age + 10.0 * (site == "a") + rng.normal(size=rows)
+    wait = pd.to_timedelta(dose + 30.0, unit="D")
+    return pd.DataFrame({"dose": dose, "wait": wait, "high": dose > 50.0, "site": site, "age": age})
+
+
+SITES = sites(60, 0.3, 1), sites(50, 0.7, 2)
+BY_SITE = tuple(table["site"] for table in SITES)
+
+
+@pytest.mark.parametrize("given", [["site"], ["age"], ["site", "age"]], ids=str)
+@pytest.mark.parametrize("estimator", ["kme", "auto"])
+def test_pvalues_given_covariates_are_those_of_the_test(given, estimator):
+    first, second = SITES
+    options = {"estimator": estimator, "rng": 3, **FAST}
+    result = compare(first, second, covariates=given, **options)
+    pair = (first[given], second[given])
+    rest = [table.drop(columns=given) for table in SITES]
+    assert result.pvalue == two_sample_test(*rest, covariates=pair, **options).pvalue
+    column = [table[["dose"]] for table in SITES]
+    tested = dict(zip(result.table["column"], result.table["pvalue"], strict=True))
+    assert tested["dose"] == two_sample_test(*column, covariates=pair, **options).pvalue
+    assert tested.keys() == {*first.columns} - {*given}
+    by_pair = compare(*rest, covariates=pair, **options)
+    assert by_pair.effects == result.effects and by_pair.pvalue == result.pvalue
+
+
+def test_adjusted_effects_are_those_of_slow_computations():
+    x, y = (table["dose"].to_numpy() for table in SITES)
+    pooled = np.concatenate([x, y])
+    second = np.repeat([0, 1], [60, 50])
+    blocks = np.concatenate([site == "a" for site in BY_SITE])
+    ages = np.concatenate([table["age"] for table in SITES])
+    by_blocks = compare(*SITES, blocks=BY_SITE, estimator="kme", rng=0, **FAST).to_frame()
+    by_age = compare(*SITES, covariates="age", estimator="kme", rng=0, **FAST).to_frame()
+    nothing = np.empty((110, 0))
+    for frame, words, codes, z in (
+        (by_blocks, "blocks", blocks, nothing),
+        (by_age, "age", np.zeros(110), ages[:, None]),
+        (by_age, "", np.zeros(110), nothing),
+    ):
+        own = frame[frame["adjusted_for"] == words].set_index(["column", "effect"])
+        row = own.loc[("dose", "mean_difference")]
+        expected = naive_effects.sample_coefficient(pooled, second, np.arange(110), codes, z, 0.95)
+        assert tuple(row[["estimate", "low", "high"]]) == pytest.approx(expected)
+        assert (row["first"], row["second"]) == pytest.approx((x.mean(), y.mean()))
+        days = own.loc[("wait", "mean_difference")]
+        assert days["estimate"] == pytest.approx(row["estimate"])
+        high = np.concatenate([table["high"] for table in SITES]).astype(float)
+        expected = naive_effects.sample_coefficient(high, second, np.arange(110), codes, z, 0.95)
+        assert own.loc[("high", "share"), "estimate"] == pytest.approx(expected[0])
+    area = by_blocks.query("adjusted_for == 'blocks' and effect == 'median'").set_index("column")
+    expected = naive_effects.area_within(x, y, *(site.tolist() for site in BY_SITE))
+    assert area.loc["dose", "estimate"] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    "adjusted", [{"blocks": BY_SITE}, {"covariates": "site"}, {"covariates": ["site", "age"]}]
+)
+def test_adjusted_effects_of_a_confounded_column_are_smaller(adjusted):
+    plain, result = (
+        compare(*SITES, estimator="kme", rng=0, **given, **FAST).table.set_index("column")
+        for given in ({}, adjusted)
+    )
+    words = {"blocks": "blocks", "covariates": "site"}[next(iter(adjusted))]
+    assert (plain["adjusted_for"] == "").all()
+    assert result["adjusted_for"].str.startswith(words).all()
+    assert result.loc["wait", "unit"] == "days" and result.loc["dose", "unit"] == ""
+    for column in ("dose", "wait"):
+        assert plain.loc[column, "mean_difference_low"] > 0.0
+        assert result.loc[column, "mean_difference_low"] < 0.0
+        assert abs(result.loc[column, "estimate"] - 0.5) < plain.loc[column, "estimate"] - 0.5
+
+
+def test_lines_on_adjusted_effects():
+    result = compare(*SITES, covariates="site", estimator="kme", rng=0, **FAST)
+    text = str(result.summary())
+    assert "adjusted for site: mean +" in text and "days [" in text and "AUC ." in text
+    assert "effects adjusted for site, compare rows within" in " ".join(text.split())
+    assert "adjusted for site" in result.to_html()
+    assert '"adjusted_for": "site"' in result.to_json()
+    residuals = compare(*SITES, covariates="age", estimator="kme", rng=0, **FAST)
+    assert residuals.effect is None and "linear regression" in " ".join(residuals.notes)
+
+
+NEWCOMERS = {
+    "mean": lambda: compare(A, B, rng=0, **FAST).table["mean_difference"],
+    "median": lambda: compare(A, B, rng=0, **FAST).table["median_difference_low"],
+    "pairs": lambda: compare(A[:36], B, paired=True, rng=0, **FAST).table["mean_difference_high"],
+    "blocks": lambda: compare(*SITES, blocks=BY_SITE, rng=0, **FAST).table["mean_difference"],
+    "name": lambda: compare(*SITES, covariates="age", rng=0, **FAST).table["mean_difference"],
+    "names": lambda: compare(*SITES, covariates=["age", "site"], rng=0, **FAST).to_frame()["low"],
+}
+
+
+@pytest.mark.parametrize("call", NEWCOMERS.values(), ids=NEWCOMERS)
+def test_one_call_answers(call):
+    assert call().notna().any()
 
 
 def test_it_finds_what_changed_and_nothing_else(result):
@@ -184,6 +291,9 @@ def test_small_tables_have_effects_without_intervals():
         ({"paired": True}, ValueError, "A has 40 rows and B has 36 rows"),
         ({"blocks": [1, 2]}, ValueError, "blocks has 2 labels"),
         ({"kernel": "gaussian"}, TypeError, "kernel"),
+        ({"covariates": "aeg"}, ValueError, "covariates .* Did you mean 'age'"),
+        ({"covariates": 3}, ValueError, "covariates must be a pair"),
+        ({"covariates": A}, ValueError, "covariates must be a pair"),
         (
             {"B": B[["age"]].rename(columns={"age": "years"})},
             ValueError,

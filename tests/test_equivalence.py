@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 from scipy.optimize import brentq
+from statsmodels.stats.weightstats import ttost_ind, ttost_paired
 
 import naive_effects as naive
 from shrinktest import equivalence_test, independence_test, two_sample_test
@@ -52,6 +53,63 @@ def test_it_is_its_slow_twin():
         np.testing.assert_allclose(
             (result.estimate, *result), naive.dependence_test(*grams, margin), rtol=1e-6
         )
+
+
+def test_differences_of_means_are_two_one_sided_tests():
+    x, y = RNG.normal(10.0, 2.0, size=40), RNG.normal(10.3, 3.0, size=60)
+    for margin in (0.3, 1.5):
+        result = equivalence_test(x, y, margin=margin, measure="mean_difference")
+        expected = ttost_ind(y, x, -margin, margin, usevar="unequal")[0]
+        assert result.pvalue == pytest.approx(expected)
+        assert result.estimate == pytest.approx(y.mean() - x.mean())
+        assert result.equivalent == (result.upper <= margin)
+    paired = equivalence_test(x, y[:40], margin=1.5, measure="mean_difference", paired=True)
+    assert paired.pvalue == pytest.approx(ttost_paired(y[:40], x, -1.5, 1.5)[0])
+    blocks = np.arange(40) % 4, np.arange(60) % 4
+    within = equivalence_test(x, y, margin=1.5, measure="mean_difference", blocks=blocks)
+    expected = naive.sample_coefficient(
+        np.concatenate([x, y]),
+        np.repeat([0, 1], [40, 60]),
+        np.arange(100),
+        np.concatenate(blocks),
+        np.empty((100, 0)),
+        0.9,
+    )
+    assert within.estimate == pytest.approx(expected[0])
+    assert within.upper == pytest.approx(max(map(abs, expected[1:])))
+
+
+def test_margins_of_dates_are_times():
+    days = pd.to_datetime("2024-03-01") + pd.to_timedelta(RNG.normal(size=80), unit="D")
+    first, second = (pd.DataFrame({"visit": part}) for part in (days[:40], days[40:]))
+    result = equivalence_test(
+        first, second, margin=pd.Timedelta("36h"), measure="mean_difference", names=("old", "new")
+    )
+    assert result.margin == 1.5 and result.unit == "days" and result.equivalent
+    assert result.answer.startswith("The difference of means of old and new is below 1.5 days")
+    assert "kernel" not in result.summary() and "margin               1.5 days" in result.summary()
+    larger = second + pd.Timedelta("9D")
+    result = equivalence_test(first, larger, margin=2.0, measure="mean_difference")
+    assert result.differs and not result.equivalent and result.pvalue > 0.99
+    ax = result.plot()
+    assert ax.get_xlabel() == "difference of means"
+
+
+@pytest.mark.parametrize(
+    ("margin", "data", "fault"),
+    [
+        ("shift 0.2", X[:, 0], "in the unit of the column"),
+        (-1.0, X[:, 0], "above 0"),
+        (0.0, X[:, 0], "above 0"),
+        (pd.Timedelta("1D"), X[:, 0], "margin is a time"),
+        (1.0, X, "one column"),
+        (1.0, pd.DataFrame({"c": list("ab") * 30}), "one column"),
+    ],
+)
+def test_what_has_no_difference_of_means(margin, data, fault):
+    other = data[::-1][:50]
+    with pytest.raises(ValueError, match=fault):
+        equivalence_test(data, other, margin=margin, measure="mean_difference")
 
 
 def limits(measure, confidence, **options):
@@ -208,7 +266,7 @@ def test_where_there_is_no_variance_nothing_is_shown(data, given):
         and np.isnan(result.upper)
         and np.isnan(result.statistic)
     )
-    assert "equivalence is not shown" in result.notes[-1] and "(no upper limit)" in result.answer
+    assert "no evidence either way" in result.notes[-1] and "(no upper limit)" in result.answer
 
 
 def test_messages():

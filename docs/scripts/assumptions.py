@@ -28,14 +28,14 @@ def entries() -> list[dict[str, str]]:
             "`repeated-units`, `serial-correlation`",
         ),
         (
-            "the same with `paired=`, `blocks=` or `groups=`",
+            "these tests with `paired=`, `blocks=` or `groups=`",
             "exact",
             "pairs, rows within a block, or whole groups are exchangeable",
             rates["restricted"],
             "",
         ),
         (
-            "the same with `block_length=`, change points included",
+            "these tests and change-point tests with `block_length=`",
             "approximate",
             "the series is stationary, and long relative to its autocorrelation",
             rates["series"],

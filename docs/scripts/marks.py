@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from numbers import Integral
 
 MARK = re.compile(
     r"<!-- from (?P<source>\w+) -->"
@@ -49,13 +50,18 @@ def filled(text: str, values_of: Callable[[str], dict]) -> tuple[str, list[str]]
             if not value:
                 faults.append(f"{source}: {name} does not hold")
             return mark[0]
-        content = f"\n\n{value}\n\n" if mark["text"].startswith("\n") else str(value)
+        content = f"\n\n{value}\n\n" if mark["text"].startswith("\n") else text_of(value)
         return f"<!-- {name} -->{content}<!-- /{name} -->"
 
     page = MARK.sub(put, text)
     for source, names in marked.items():
         faults += [f"{source}: {name} has no mark" for name in values[source] if name not in names]
     return page, faults
+
+
+def text_of(value) -> str:
+    """Return a value as text: whole numbers of four digits or more with commas, as in 4,000."""
+    return f"{value:,}" if isinstance(value, Integral) else str(value)
 
 
 def sources(text: str) -> list[str]:

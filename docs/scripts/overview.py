@@ -1,4 +1,4 @@
-"""Every table and figure of the papers: what it shows, whether it comes out again, and where that is to be seen."""
+"""Every table and figure of the papers: what it shows, whether it is reproduced, and on which page."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ class Item:
         return {
             "item": self.where,
             "what it shows": self.shows,
-            "comes out again?": outcome,
-            "here": self.link,
+            "reproduced?": outcome,
+            "page": self.link,
         }
 
 
@@ -55,7 +55,7 @@ DENSITIES, TAILS = (
 ITEMS = (
     Item(
         "[M14], [M13] Fig. 1",
-        "risk of simple and flexible shrinkage along their amounts, four kernels",
+        "risk of simple and flexible shrinkage as a function of their amounts, four kernels",
         ((REPRODUCES, "that there is an amount that helps, under every kernel"),),
         FIGURES,
     ),
@@ -66,7 +66,7 @@ ITEMS = (
             (REPRODUCES, "for simple shrinkage: gains, largest at small n"),
             (
                 NOT,
-                "for flexible shrinkage, because its score over-shrinks (E1); tuned by deletion it does",
+                "for flexible shrinkage, because its score over-shrinks (E1), but does if tuned by deletion",
             ),
             (
                 NOT,
@@ -80,7 +80,7 @@ ITEMS = (
         "reconstruction error of kernel PCA",
         (
             (REPRODUCES, "for shrinkage of the mean: a gain, mostly small"),
-            (REFUTED, "E14 for S-COSE: it leaves every eigenvector as it is"),
+            (REFUTED, "E14 for S-COSE: it does not change any eigenvector"),
         ),
         "[kernel PCA](reproduction.md#kernel-pca)",
     ),
@@ -90,15 +90,15 @@ ITEMS = (
         (
             (
                 REPRODUCES,
-                "under the linear kernel, where the units put the truth at the target of shrinkage",
+                "under the linear kernel, because in these units the true mean is the target of shrinkage",
             ),
             (
                 REPRODUCES,
-                "in part for simple shrinkage under the Gaussian kernel; flexible shrinkage gains and loses",
+                "in part for simple shrinkage under the Gaussian kernel; flexible shrinkage has gains and losses",
             ),
             (
                 NOT,
-                "under the polynomial kernels, because shrunken moments are those of something too narrow",
+                "under the polynomial kernels, because shrunken moments belong to a distribution that is too narrow",
             ),
         ),
         f"[below](#densities), {DENSITIES}",
@@ -110,7 +110,7 @@ ITEMS = (
         (
             (
                 NOT,
-                "because the original data are not available; on other data the gains are not found again",
+                "because the original data are not available; on other data there are no such gains",
             ),
         ),
         "[digits](reproduction.md#digits), [groups](reproduction.md#unusual-groups)",
@@ -129,11 +129,11 @@ ITEMS = (
         (
             (
                 REPRODUCES,
-                "in that there is a best number of iterations; the run times are those of our programs",
+                "in that there is a best number of iterations; run times are those of our programs",
             ),
             (
                 NOT,
-                "for gains that grow with d, because stopping must be tuned: they are small then",
+                "for gains that grow with d, because they are small if stopping is tuned",
             ),
         ),
         f"{FIGURES}, {RISK}",
@@ -157,7 +157,7 @@ ITEMS = (
             (REPRODUCES, "in part for simple shrinkage"),
             (
                 NOT,
-                "for the filters, because most differences are within chance; they lose where components narrow",
+                "for the filters, because most differences are within chance, and they lose if components become narrow",
             ),
         ),
         f"[below](#densities), {DENSITIES}",
@@ -173,21 +173,21 @@ ITEMS = (
             ),
             (
                 NOT,
-                "for a slow amount under the Gaussian kernel, because a thousand points are too few to see it",
+                "if the amount falls slowly under the Gaussian kernel, because a thousand points are too few to show it",
             ),
         ),
         "[rates](reproduction.md#rates-of-convergence)",
     ),
     Item(
         "[X20] Fig. 1",
-        "risk of marginalized means along the noise variance",
-        ((REPRODUCES, "that a little noise helps"),),
+        "risk of marginalized means as a function of the noise variance",
+        ((REPRODUCES, "that a small amount of noise reduces the risk"),),
         FIGURES,
     ),
     Item(
         "[X20] Fig. 2",
-        "risk of marginalized means against the others",
-        ((REPRODUCES, "in small samples; the lead over simple shrinkage is small"),),
+        "risk of marginalized means compared with the other estimators",
+        ((REPRODUCES, "in small samples, although the advantage over simple shrinkage is small"),),
         f"{FIGURES}",
     ),
     Item(
@@ -196,7 +196,7 @@ ITEMS = (
         (
             (
                 NOT,
-                "because marginalized means are plain ones under a slightly wider kernel, not ahead of shrinkage",
+                "because marginalized means are plain means under a slightly wider kernel, with no more power than shrinkage",
             ),
         ),
         "[mixtures](reproduction.md#mixtures-of-gaussians)",
@@ -204,14 +204,24 @@ ITEMS = (
     Item(
         "[X20] Table 1",
         "log-likelihood for the t distribution against the dimension",
-        ((REPRODUCES, "the gains over the plain average, not the lead of marginalized means"),),
+        (
+            (
+                REPRODUCES,
+                "the gains over the plain average, but not the advantage of marginalized means",
+            ),
+        ),
         f"[below](#densities), {TAILS}",
         "X20_table1_nll",
     ),
     Item(
         "[X20] Table 2",
         "log-likelihood for the t distribution against n",
-        ((REPRODUCES, "the gains over the plain average, not the lead of marginalized means"),),
+        (
+            (
+                REPRODUCES,
+                "the gains over the plain average, but not the advantage of marginalized means",
+            ),
+        ),
         TAILS,
         "X20_table2_nll_t_distribution",
     ),
@@ -219,7 +229,10 @@ ITEMS = (
         "[X20] Table 3",
         "log-likelihood of densities, 15 data sets, 10 of them here",
         (
-            (REPRODUCES, "for marginalized means, and mostly for simple shrinkage: small gains"),
+            (
+                REPRODUCES,
+                "for marginalized means and mostly for simple shrinkage, with small gains",
+            ),
             (NOT, "for flexible shrinkage, because most of its differences are within chance"),
         ),
         f"[below](#densities), {DENSITIES}",

@@ -72,7 +72,8 @@ def applications() -> dict[str, str]:
         for estimator, part in differences.groupby("estimator", sort=False):
             ends = np.sort(better * part[["low", "high"]].to_numpy(), axis=1)
             counts = {"better": int((ends[:, 0] > 0).sum()), "worse": int((ends[:, 1] < 0).sum())}
-            rows.append({"study": study, "estimator": estimator, "cells": len(part), **counts})
+            name = estimator.replace("centring", "centering")
+            rows.append({"study": study, "estimator": name, "cells": len(part), **counts})
             rows[-1] |= {
                 "undecided": len(part) - sum(counts.values()),
                 "repetitions": int(part["repetitions"].max()),

@@ -118,7 +118,7 @@ def values() -> dict[str, str]:
         ),
         "numpy": by_size(groups["numpy"]),
         "floor": markdown(
-            ["points", "time over that of the product"],
+            ["rows", "ratio to the matrix product"],
             [[row.name.split(", ")[1], plain(row.value)] for row in floor],
         ),
         "growth": markdown(["test", "exponent"], [[row.name, plain(row.value)] for row in growth]),

@@ -441,6 +441,7 @@ def values(tables) -> dict:
     lost = shifts["kme"] - shifts["auto"]
     eckerle = rates[(rates["cell"] == "Eckerle4") & ~rates["null"]]
     shown_pairs = pairs[["cell", "n", "kme", "skmse", "auto", "best member"]]
+    titles = {"cell": "dependence", "best member": "best component"}
     return {
         "settings": len(power),
         "auto": f"{power['auto'].mean():.2f}",
@@ -458,9 +459,9 @@ def values(tables) -> dict:
         "costs": costs(rates),
         "others_lose_against_shifts": gains_and_losses(tables["ways"]),
         "ways": ways_in_short(tables["ways"]),
-        "pairs": markdown(shown_pairs.rename(columns={"cell": "dependence"})),
+        "pairs": markdown(shown_pairs.rename(columns=titles)),
         "near_pairs": shortfall(pairs, "auto"),
-        "peak": ", ".join(f"`{row.estimator}` {row.power:.2f}" for row in eckerle.itertuples()),
+        "peak": "; ".join(f"`{row.estimator}` {row.power:.2f}" for row in eckerle.itertuples()),
         "near_several": shortfall(tables["several"], "combined"),
         "time_of_auto": f"{time['auto / kme']:.1f}",
         "time_of_several": f"{time['several / dearest']:.1f}",

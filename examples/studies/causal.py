@@ -198,8 +198,10 @@ def found_cells(shares: pd.DataFrame) -> str:
     lines = [
         {
             "test": name,
-            "finds the link": with_error(shares[name], ".3f"),
-            "less KCI": "" if name == KCI else with_error(shares[name] - shares[KCI], "+.3f"),
+            "detects the link": with_error(shares[name], ".3f"),
+            "difference from KCI": ""
+            if name == KCI
+            else with_error(shares[name] - shares[KCI], "+.3f"),
         }
         for name in BETWEEN
     ]
@@ -230,7 +232,7 @@ def values(tables) -> dict:
                 "added": with_error(cell["added"]),
                 "without a wrong edge": f"{int((cell['missed'] + cell['added'] == 0).sum())}",
                 "tests": f"{cell['tests'].mean():.0f}",
-                "milliseconds a test": f"{milliseconds.loc[rows, test]:.1f}",
+                "milliseconds per test": f"{milliseconds.loc[rows, test]:.1f}",
             }
         )
     ours = wrong[OURS] - wrong[KCI]
@@ -250,8 +252,8 @@ def values(tables) -> dict:
         "link_tests": int(tables["links"].groupby("trial")["tests"].first().sum()),
         "few_rows": ROWS[0],
         "cause": claim(
-            "KCI of the residuals finds fewer links than KCI of the columns, and the four statistics "
-            "of this package fewer than one kernel alone.",
+            "KCI applied to residuals detects fewer links than KCI applied to the columns, and the four "
+            "statistics of this package detect fewer than one kernel alone.",
             bool(
                 shares[OF_RESIDUALS].mean() < shares[KCI].mean()
                 and shares[OURS].mean() < shares[SHAPES].mean()
@@ -261,7 +263,8 @@ def values(tables) -> dict:
             f"{with_error(ours.loc[rows])} with {rows} rows" for rows in ROWS
         ),
         "ratio": " and ".join(
-            f"{milliseconds.loc[rows, OURS] / milliseconds.loc[rows, KCI]:.1f} times with {rows} rows"
+            f"{milliseconds.loc[rows, OURS] / milliseconds.loc[rows, KCI]:.1f} times as long "
+            f"with {rows} rows"
             for rows in ROWS
         ),
         "fisher": claim(

@@ -362,10 +362,19 @@ def values(tables) -> dict:
         "places_trials": places["trials"].max(),
         "permutations": RESAMPLES,
         "exact": markdown(
-            rates.replace({"told": {"nothing": "none"}}).rename(columns={"told": "arguments"})
+            rates.replace({"told": {"nothing": "none"}}).rename(
+                columns={"told": "arguments", "level": "Type I error rate"}
+            )
         ),
         "series": markdown(
-            wide.rename(columns={"nothing": "single rows", "noted": "share with note"})
+            wide.rename(
+                columns={
+                    "nothing": "single rows",
+                    "circular": "circular shifts",
+                    "stretches": "blocks of rows",
+                    "noted": "proportion with note",
+                }
+            )
         ),
         "halves": span(trusted(series[series["test"] == "two stretches"])["level"]),
         "independent_noted": span(independent["noted"]),
@@ -374,7 +383,9 @@ def values(tables) -> dict:
         "short_noted": span(short["noted"]),
         "short_silent": span(short["silent"]),
         "lags": markdown(
-            lagged[["data", "n", "told", "level"]].rename(columns={"told": "adjusted"})
+            lagged[["data", "n", "told", "level"]].rename(
+                columns={"told": "adjusted", "level": "family-wise error rate"}
+            )
         ),
         "coverage": span(single_changes["level"]),
         "coverage_of_ends": span(ends["level"]),

@@ -224,6 +224,11 @@ def chart(tables):
     return made
 
 
+def enumerated(parts: list[str]) -> str:
+    """Return phrases as a list in words."""
+    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
+
+
 def values(tables) -> dict:
     """Return the numbers, tables and claims of the section."""
     table = tables[""]
@@ -235,11 +240,12 @@ def values(tables) -> dict:
     near = power.pivot_table(index="data", columns="method", values="found_near", sort=False)
     rivals = rivals_in(list(wide))
     behind = wide[rivals].max(axis=1) - wide["auto"]
-    ahead = near[list(OURS)].max(axis=1) > near[rivals].max(axis=1)
+    ahead = near["auto"] > near[rivals].max(axis=1)
     mean = power.groupby("method", sort=False)[["rejected", "found_near"]].mean()
     compared = mean.loc[["auto", *rivals]].rename(
         index={"auto": "`auto`", "ruptures, rbf": "ruptures"}
     )
+    compared = compared.sort_values("rejected", ascending=False)
     search = kinds["search: power"].pivot_table("rejected", "data", "method")
     lost = search["change_point_test"] - search["change_points"]
     falsely = kinds["search: level"]
@@ -248,11 +254,11 @@ def values(tables) -> dict:
     counts = several[["data", "n", "changes", *names]].rename(columns=names)
     return {
         "changes": len(wide),
-        "powers_of_rivals": ", ".join(
-            f"{row.Index} {row.rejected:.0%}" for row in compared.itertuples()
+        "powers_of_rivals": enumerated(
+            [f"{row.rejected:.0%} ({row.Index})" for row in compared.itertuples()]
         ),
         "near": NEAR,
-        "located": ", ".join(f"{share:.0%}" for share in compared["found_near"]),
+        "located": enumerated([f"{share:.0%}" for share in compared["found_near"]]),
         "drawn": mean["rejected"].idxmax() == "auto",
         "powers": markdown(
             wide.rename(index=lambda data: data.replace(" .6", " 0.6")).reset_index()

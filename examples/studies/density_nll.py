@@ -297,9 +297,7 @@ def counted_sides(part: pd.DataFrame, name: str) -> str:
     """Return on how many data sets an estimator is better and worse, and the range of its differences."""
     some = part[part["estimator"] == name]
     better, worse = sides(some)
-    return (
-        f"`{name}` is better in {better} and worse in {worse} ({span(some['difference'], '+.2f')})"
-    )
+    return f"`{name}` was better on {better} data sets and worse on {worse} ({span(some['difference'], '+.2f')})"
 
 
 def chart(tables):

@@ -19,11 +19,11 @@ from scipy.stats import binom
 from shrinktest._parallel import usable_cores
 from shrinktest.effects.columns import (
     Middle,
-    RowUnits,
     difference_of_shares,
     larger,
     ratio_of_widths,
 )
+from shrinktest.effects.row_units import RowUnits
 
 NAME = "effect_intervals"
 TITLE = "Coverage of the intervals of effects"

@@ -377,9 +377,10 @@ def _own_levels(holds: pd.DataFrame, fails: pd.DataFrame) -> str:
     )
     return (
         f"Where the regressions fit, `local` has rates of {_range(ours[ours['method'] == 'local'])} if the spread is "
-        f"constant and {apart} if it is not. Settings of our methods beyond {LIMIT:.0%} and simulation error: "
-        f"{beyond or 'none'}. Where the regressions do not fit, use a model, strata or another regressor: a note warns "
-        f"in {noted:.0%} of these data sets, and in {falsely:.1%} of the others."
+        f"constant, but {apart} if it is not. Settings in which our methods exceed {LIMIT:.0%} by more than "
+        f"simulation error: {beyond or 'none'}. Where the regressions do not fit, use a model of X given Z, strata or "
+        f"another regressor. However, a note warns in only {noted:.0%} of these data sets (and in {falsely:.1%} of "
+        "the others)."
     )
 
 
@@ -388,10 +389,10 @@ def _samples(table: pd.DataFrame) -> str:
     null, power = table[table["effect"] == "none"], table[table["effect"] != "none"]
     hard = (null["shape"] == "rough") | ((null["shape"] == "smooth") & (null["columns"] > 1))
     text = (
-        f"With Z as `covariates=` of two samples (X where Y > 0, and elsewhere), the default method has Type I error "
+        f"If Z is the covariate of two samples (X where Y > 0, and X elsewhere), the default method has Type I error "
         f"rates of {_range(null[~hard])} where the regressions fit"
     )
-    text += f", and {_range(null[hard])} where they do not." if hard.any() else "."
+    text += f", but {_range(null[hard])} where they do not." if hard.any() else "."
     return text + (f" Its power against an effect of 0.5 is {_range(power)}." if len(power) else "")
 
 
@@ -400,10 +401,10 @@ def _own_kernels(table: pd.DataFrame) -> str:
     beyond = int(beyond_chance(table).sum())
     return (
         f"Counts of {SPECIES} species and a number both depend on one of {CLINICS} clinics, which is Z. The "
-        f"Bray-Curtis kernel of the counts is given as a function or as a `Precomputed` matrix. Rows are permuted "
-        f"within clinics, {FEW_PERMUTATIONS} times per test; {table['trials'].min()} data sets per setting. The Type "
-        f"I error rates are {_range(table)}, beyond {LIMIT:.0%} and simulation error in {beyond} of {len(table)} "
-        "settings."
+        f"Bray-Curtis kernel of the counts is specified as a function or as a `Precomputed` matrix. Rows are permuted "
+        f"within clinics, {FEW_PERMUTATIONS} times per test, in {table['trials'].min():,} data sets per setting. The "
+        f"Type I error rates are {_range(table)}; they exceed {LIMIT:.0%} by more than simulation error in {beyond} "
+        f"of {len(table)} settings."
     )
 
 
@@ -426,8 +427,9 @@ def opening(tables) -> str:
     default, every = fails[fails["method"] == "residuals"], fails.groupby(KEYS)["rejected"].min()
     return (
         f"In the {_cells(holds)} settings where the regressions fit, the default method at the {ALPHA:g} level had "
-        f"Type I error rates of {_range(holds[holds['method'] == 'residuals'])}. In the other {_cells(fails)} settings "
-        f"it had {_range(default)}, and in {int((every > LIMIT).sum())} of them every method exceeded {LIMIT:.0%}."
+        f"Type I error rates of {_range(holds[holds['method'] == 'residuals'])}. In the other {_cells(fails)} settings, "
+        f"however, the rates were {_range(default)}, and in {int((every > LIMIT).sum())} of them every method exceeded "
+        f"{LIMIT:.0%}."
     )
 
 
@@ -454,28 +456,28 @@ def page(tables) -> list[str]:
     mean.columns = [f"n = {n}" for n in mean.columns]
     return [
         "No conditional independence test is valid for every distribution [SP20]. Ours assume that their regressions "
-        "capture how X and Y depend on Z; `local` also assumes a nearly constant spread. The regressions are said to "
-        "fit where the residual shift (the bias that remains of the function shared by X and Y, in standard deviations "
-        f"of the statistic) is at most {HOLDS}.",
+        "capture how X and Y depend on Z; `local` also assumes a nearly constant spread. We say that the regressions "
+        "fit if the residual shift (the bias left by the function of Z common to X and Y, in standard deviations of "
+        f"the statistic) is at most {HOLDS}.",
         _own_levels(holds, fails),
-        f"The default method has {trials} data sets per setting, the others {null['trials'].min()} to "
-        f"{null['trials'].max()} of the same. KCI and RCIT are from causal-learn, PartialDcorr and ConditionalDcorr "
+        f"The default method was tested on {trials:,} data sets per setting, other methods on "
+        f"{null['trials'].min():,} to {null['trials'].max():,}. KCI and RCIT are from causal-learn, PartialDcorr and ConditionalDcorr "
         "from hyppo; GCM uses our regressions.",
         "## With a model of X given Z",
-        "The wrong model has 0.9 times the slope and 0.9 times the noise.",
+        "Type I error rates; the wrong model has 0.9 times the true slope and 0.9 times the true noise.",
         _wide(models, *KEYS),
         "## Two samples with covariates",
         _samples(tables["samples"]),
-        "## Kernels of your own within strata",
+        "## Your own kernels within strata",
         _own_kernels(tables["kernels"]),
         markdown(tables["kernels"].drop(columns="trials")),
         "## Power",
-        "Mean power by the effect of X on Y:",
+        "Mean power, by the effect of X on Y:",
         _mean_powers(power),
         _behind(power, null),
         "## With a regressor",
         _regressor(table),
-        "## Seconds a test",
+        "## Seconds per test",
         markdown(mean.reset_index().astype(object).where(mean.reset_index().notna(), "-")),
     ]
 
@@ -514,8 +516,8 @@ def _behind(power: pd.DataFrame, null: pd.DataFrame) -> str:
         ]
         near, cells = near + (powers["residuals"] >= max(rivals, default=0.0) - MARGIN), cells + 1
     return (
-        f"In {near} of {cells} settings the default method is within {MARGIN} of the best competitor that keeps its "
-        "level, or ahead of it."
+        f"In {near} of {cells} settings the power of the default method is at least that of the best competitor with a "
+        f"controlled Type I error rate, or less by at most {MARGIN}."
     )
 
 

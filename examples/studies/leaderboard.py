@@ -386,15 +386,14 @@ def means(rates: pd.DataFrame) -> str:
 def listed(ahead: pd.DataFrame, settings: int) -> str:
     """Say in how many settings a competitor is ahead, and the three largest leads."""
     if ahead.empty:
-        return f"No competitor is ahead of `auto` by more than 0.05 (McNemar p < 0.01) in any of {settings} settings."
+        return f"No competitor's power exceeds that of `auto` by more than 0.05 (McNemar p < 0.01) in any of {settings} settings."
     first = "; ".join(
         f"{row['label']} by {-row['difference']:.2f} ({_where(row)})"
         for row in ahead.drop_duplicates(KEYS).head(3).to_dict("records")
     )
     return (
-        f"A competitor is ahead of `auto` by more than 0.05 (McNemar p < 0.01) in {len(ahead.drop_duplicates(KEYS))} "
-        "of "
-        f"{settings} settings. The largest leads: {first}."
+        "The power of a competitor exceeds that of `auto` by more than 0.05 (McNemar p < 0.01) in "
+        f"{len(ahead.drop_duplicates(KEYS))} of {settings} settings. The largest differences are: {first}."
     )
 
 

@@ -19,13 +19,13 @@ from statsmodels.stats.proportion import proportion_confint
 
 from shrinktest.effects.columns import (
     Middle,
-    RowUnits,
     difference_of_shares,
     larger,
     ratio_of_widths,
 )
 from shrinktest.effects.dependence import dependence
 from shrinktest.effects.distance import NORMS, VARIANCE, Pair, distance
+from shrinktest.effects.row_units import RowUnits
 from shrinktest.effects.separability import CrossFit, fold_codes, roc_area
 from shrinktest.estimators import KME
 from shrinktest.kernels import Gaussian

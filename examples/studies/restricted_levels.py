@@ -279,7 +279,7 @@ def shown(frame: pd.DataFrame, *columns: str) -> str:
             cells[(cells["restriction"] == "none") == which].iloc[0] for which in (False, True)
         )
         row = {"test": test, "data": label(name), "n": n, "design": restricted["restriction"]}
-        row["share with note"] = f"{restricted['noted']:.2f}"
+        row["proportion with note"] = f"{restricted['noted']:.2f}"
         for cell, which in ((restricted, "restricted"), (free, "unrestricted")):
             outside = not cell["region_low"] <= cell["level"] <= cell["region_high"]
             row[which] = f"{cell['level']:.3f}{' *' if outside else ''}"
@@ -385,7 +385,7 @@ def values(tables) -> dict:
         "apart": f"{apart:.3f}",
         "exact": shown(exact, "test", "data", "n", "design"),
         "trusted": span(kinds["trusted"].query("restriction != 'none'")["level"]),
-        "approximate": shown(kinds["approximate"], "data", "n", "share with note"),
+        "approximate": shown(kinds["approximate"], "data", "n", "proportion with note"),
         "not_covered": shown(kinds["not covered"], "data", "n"),
     }
 

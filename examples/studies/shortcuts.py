@@ -318,20 +318,21 @@ def values(tables) -> dict[str, str]:
     for kind, part in table.groupby("kind", sort=False):
         rows = [
             {
-                "what is done": (
-                    f"`{r.what}`" if "=" in r.what or ">" in r.what else r.what
-                ).replace("relabelling", "permuting"),
-                "where": r.where,
-                "nominal": f"{r.alpha:g}",
-                "its level": rate(r, "level"),
-                "the valid test's": rate(r, "valid"),
+                "shortcut": (f"`{r.what}`" if "=" in r.what or ">" in r.what else r.what).replace(
+                    "relabelling", "permuting"
+                ),
+                "data": r.where.replace("10 %", "10%"),
+                "nominal level": f"{r.alpha:g}",
+                "rejection rate": rate(r, "level"),
+                "rate of the valid test": rate(r, "valid"),
             }
             for r in part.itertuples()
         ]
         shown[f"levels: {kind}"] = markdown(pd.DataFrame(rows))
     trials = sorted(set(table["trials"]))
     shown["levels: trials"] = (
-        f"{' to '.join(map(str, trials))} null data sets per row; 95% Clopper-Pearson intervals."
+        f"{' to '.join(f'{count:,}' for count in trials)} null data sets per row; "
+        "95% Clopper-Pearson intervals."
     )
     return shown
 

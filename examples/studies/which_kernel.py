@@ -108,6 +108,11 @@ def show(rates, differences, keys, compared) -> str:
     return markdown(table.reset_index())
 
 
+def zeros(text: str) -> str:
+    """Write the zero before the point in names of the data files."""
+    return text.replace("correlation .", "correlation 0.").replace("lam .", "lam 0.")
+
+
 def values(tables) -> dict:
     """Return the numbers, tables and claims of the section."""
     rates = tables[""][~tables[""]["level"]]
@@ -133,13 +138,11 @@ def values(tables) -> dict:
         "moved_whitened": f"{moved['whitened, lam .1'].mean():.2f}",
         "moved_gaussian": f"{moved['gaussian'].mean():.2f}",
         "drawn": gains[0].min() > 0.1 and gains[1].max() < 0.0,
-        "powers": shown.replace("| cell |", "| change |", 1).replace(
-            "correlation .", "correlation 0."
-        ),
+        "powers": zeros(shown.replace("| cell |", "| change |", 1)),
         "data_sets": rates["trials"].max(),
         "standard_error": f"{0.5 / rates['trials'].max() ** 0.5:.3f}",
         "dependences": pairs["cell"].nunique(),
-        "average": ", ".join(f"{name} {average:.2f}" for name, average in mean.items()),
+        "average": "; ".join(f"{zeros(name)} {average:.2f}" for name, average in mean.items()),
         "inside": int(null["power"].between(low, high).sum()),
         "levels": len(null),
         "trials": trials,

@@ -1,6 +1,6 @@
 """Density estimation by kernel mean matching with a Gaussian mixture.
 
-The mixture is the one whose kernel mean is nearest to an estimate.
+The mixture is the one whose kernel mean is closest to an estimate.
 """
 
 from __future__ import annotations

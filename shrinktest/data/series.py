@@ -79,7 +79,7 @@ def read_series(
     times_kept = _times_kept(times, X, keep)
     if telling and constant_columns(variable.points).all():
         raise ValueError(
-            f"{name} changes only in {listed(telling)}, which give the time; nothing is left to "
+            f"{name} changes only in {listed(telling)}, which pass the time; nothing is left to "
             "test"
         )
     way = "times= gives rows names that stay" if times_kept else "times stay with their rows"
@@ -155,7 +155,7 @@ def _columns_of_time(table: Table, name: str, requested: set[str]) -> dict[str, 
             )
     if len(dates) == len(table.columns):
         raise ValueError(
-            f"{name} holds only dates, which give the time; pass the values observed then"
+            f"{name} holds only dates, which pass the time; pass the values observed then"
         )
     clocks = dates
     remaining = [column for column in table.columns if column not in dates]

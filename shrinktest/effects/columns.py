@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import replace
 from statistics import NormalDist
 
 import numpy as np
@@ -11,9 +11,26 @@ from numpy.typing import NDArray
 
 from shrinktest._check import Array
 from shrinktest.data.column import Column
+from shrinktest.effects.differences import (
+    Adjustment,
+    SampleContrast,
+    adjusted_area,
+    difference_of_medians,
+)
 from shrinktest.effects.jackknife import FEWEST
+from shrinktest.effects.row_units import RowUnits
 from shrinktest.effects.separability import roc_area
-from shrinktest.results.columns import MEDIAN, MISSING, POSITION, SHARE, SPREAD, Change, shares
+from shrinktest.results.columns import (
+    MEAN_DIFFERENCE,
+    MEDIAN,
+    MEDIAN_DIFFERENCE,
+    MISSING,
+    POSITION,
+    SHARE,
+    SPREAD,
+    Change,
+    shares,
+)
 from shrinktest.units import means, near_one
 
 #: Units (rows, pairs, groups) of each table that the interval of a ratio of interquartile ranges
@@ -28,57 +45,19 @@ _RADII = 8
 _ROUNDING = 1e-12  # of a variance, relative to the largest
 
 
-@dataclass(frozen=True, eq=False)
-class RowUnits:
-    """Independent units of two tables: their rows, or the pairs or groups of rows."""
-
-    sizes: tuple[int, int]  # rows of both tables
-    # (N,): the unit of every row, the first table's before the second's; whole numbers from 0
-    codes: np.ndarray
-    paired: bool = False  # True if a unit has a row in each table
-
-    @classmethod
-    def rows(cls, sizes: tuple[int, int], *, paired: bool = False) -> RowUnits:
-        """Return independent rows, or pairs of which row i of each table is one."""
-        return cls(
-            sizes, np.arange(sum(sizes)) % sizes[0] if paired else np.arange(sum(sizes)), paired
-        )
-
-    def taken(self, keep: np.ndarray) -> RowUnits:
-        """Return the units of the rows that are kept."""
-        first = int(keep[: self.sizes[0]].sum())
-        return RowUnits((first, int(keep.sum()) - first), self.codes[keep], self.paired)
-
-    @property
-    def alone(self) -> bool:
-        """Return True if every row is a unit of its own."""
-        return not self.paired and np.unique(self.codes).size == self.codes.size
-
-    @property
-    def table(self) -> np.ndarray:
-        """Table of every row: the first (0) or the second (1)."""
-        return np.repeat([0, 1], self.sizes)
-
-    def sums(self, *values: np.ndarray) -> np.ndarray:
-        """Sums (units, k, 2) of k values (N,) each, by unit and table."""
-        _, codes = np.unique(self.codes, return_inverse=True)
-        count = int(codes.max(initial=-1)) + 1
-        places = 2 * codes + self.table
-        flat = [
-            np.bincount(places, weights=column, minlength=2 * count).reshape(count, 2)
-            for column in values
-        ]
-        return np.stack(flat, axis=1).astype(np.float64)
-
-
 def changes(
-    first: Column, second: Column, units: RowUnits, confidence: float
+    first: Column,
+    second: Column,
+    units: RowUnits,
+    confidence: float,
+    adjustment: Adjustment | None = None,
 ) -> tuple[Change, ...]:
     """Estimate how a column differs between two tables, in every respect that its kind has.
 
     The columns have the same levels, ``units`` identify all their rows, and ``confidence`` holds
-    for each interval by itself.  Location and spread come first, then shares by the size of their
-    change: of True and False the share of True, of two categories the share of the first.  Pairs
+    for each interval by itself.  Location and spread come first, then differences of means and
+    medians, then shares by the size of their change: of True and False the share of True, of two
+    categories the share of the first.  With an ``adjustment`` adjusted effects come last.  Pairs
     that miss a value are left out.
     """
     missing = np.concatenate([first.missing(), second.missing()])
@@ -90,38 +69,78 @@ def changes(
     units = units.taken(~missing)
     if min(units.sizes) == 0:
         return ()
+    crude = SampleContrast(units)
+    contrast = None if adjustment is None else SampleContrast(units, adjustment.taken(~missing))
     out: list[Change] = []
+    adjusted: list[Change] = []
     if not first.categorical:
-        numbers = (first.numbers(), second.numbers())
-        ordered = first.kind == "ordered"
-        what, center = (POSITION, np.mean) if ordered else (MEDIAN, median)
-        before, after = (float(center(values)) for values in numbers)
+        samples = (first.numbers(), second.numbers())
+        origin = None
         if first.kind == "date":  # days since 1970 have no nanoseconds
-            earliest = min(first.values.min(), second.values.min())
-            numbers = (first.numbers(earliest), second.numbers(earliest))
-        out.append(Change(what, "", before, after, *larger(*numbers, units, confidence)))
-        if not ordered and min(units.sizes) > 1:
-            before, after = (Middle(values).width for values in numbers)
-            out.append(
-                Change(SPREAD, "", before, after, *ratio_of_widths(*numbers, units, confidence))
-            )
+            origin = min(first.values.min(), second.values.min())
+        numbers = (first.numbers(origin), second.numbers(origin))
+        out += _changes_of_numbers(first.kind, samples, numbers, crude, confidence)
+        if contrast is not None:
+            area = adjusted_area(np.concatenate(numbers), contrast, confidence)
+            adjusted.append(_with_estimate(out[0], area))
+            adjusted += [
+                _with_estimate(change, contrast.estimate(np.concatenate(numbers), confidence))
+                for change in out
+                if change.what == MEAN_DIFFERENCE
+            ]
     if first.levels:
         levels = shares(first, second)
         codes = np.concatenate([first.values, second.values])
         if first.kind == "boolean":
             levels = [level for level in levels if level[0] == "True"]
-        changed = [
-            Change(
-                SHARE,
-                name,
-                a,
-                b,
-                *difference_of_shares(codes == first.levels.index(name), units, confidence),
-            )
-            for name, a, b in (levels[:1] if len(levels) == 2 else levels)
-        ]
+        changed = []
+        for name, a, b in levels[:1] if len(levels) == 2 else levels:
+            is_so = codes == first.levels.index(name)
+            estimates = difference_of_shares(is_so, units, confidence)
+            changed.append(Change(SHARE, name, a, b, *estimates))
+            if contrast is not None:
+                of_share = contrast.estimate(is_so.astype(np.float64), confidence)
+                adjusted.append(_with_estimate(changed[-1], of_share))
         out += sorted(changed, key=lambda change: -abs(change.estimate))
-    return tuple(out)
+    words = "" if adjustment is None else adjustment.words
+    return (*out, *(replace(change, adjusted_for=words) for change in adjusted))
+
+
+def _changes_of_numbers(
+    kind: str,
+    samples: tuple[Array, Array],
+    numbers: tuple[Array, Array],
+    contrast: SampleContrast,
+    confidence: float,
+) -> list[Change]:
+    """Return the changes of numbers, or of ordered categories.
+
+    ``numbers`` are those of ``samples``, but dates from the earliest one on.
+    """
+    ordered = kind == "ordered"
+    units = contrast.units
+    what, center = (POSITION, np.mean) if ordered else (MEDIAN, median)
+    before, after = (float(center(values)) for values in samples)
+    out = [Change(what, "", before, after, *larger(*numbers, units, confidence))]
+    if ordered:
+        return out
+    if min(units.sizes) > 1:
+        width, second_width = (Middle(values).width for values in numbers)
+        out.append(
+            Change(SPREAD, "", width, second_width, *ratio_of_widths(*numbers, units, confidence))
+        )
+    mean, second_mean = (float(means(values)) for values in samples)
+    of_means = contrast.estimate(np.concatenate(numbers), confidence)
+    of_medians = difference_of_medians(*numbers, units, confidence)
+    out.append(Change(MEAN_DIFFERENCE, "", mean, second_mean, *of_means))
+    out.append(Change(MEDIAN_DIFFERENCE, "", before, after, *of_medians))
+    return out
+
+
+def _with_estimate(change: Change, estimates: tuple[float, float, float]) -> Change:
+    """Return a change with another estimate and interval."""
+    estimate, low, high = estimates
+    return replace(change, estimate=estimate, low=low, high=high)
 
 
 def missing_change(

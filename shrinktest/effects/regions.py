@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from shrinktest.data.column import Column
-from shrinktest.effects.columns import RowUnits, difference_of_shares
+from shrinktest.effects.columns import difference_of_shares
+from shrinktest.effects.row_units import RowUnits
 from shrinktest.notes import note
 from shrinktest.permutations.base import Draws
 from shrinktest.permutations.design import PermutationDesign

@@ -290,13 +290,23 @@ def _hanley(area: np.ndarray, m: int, n: int) -> np.ndarray:
 
 
 def roc_area(
-    scores: np.ndarray, second: np.ndarray, strata: np.ndarray, units: np.ndarray, chance: float
+    scores: np.ndarray,
+    second: np.ndarray,
+    strata: np.ndarray,
+    units: np.ndarray,
+    chance: float,
+    *,
+    even: bool = False,
+    further: np.ndarray | None = None,
 ) -> Area:
     """Return how often a row of the first sample outscores one of the second in its stratum.
 
     Ties count half.  All arrays are (N,): ``second`` marks rows of the second sample, ``strata``
     and ``units`` are codes.  Rows of one unit are not compared with each other, because they may be
-    dependent.
+    dependent.  With ``even``, comparisons in a stratum of N rows have the weight 1/(N + 1), so that
+    rows have about the same weight in all strata (P. van Elteren, Bulletin of the International
+    Statistical Institute 37 (1960), 351-361).  ``further`` is what rows add to the area otherwise,
+    by estimates that scores depend on.
     """
     won, compared, tied = comparisons(scores, second, strata)
     samples = (~second, second)
@@ -308,11 +318,18 @@ def roc_area(
         won = won - within[0]
         compared = compared - within[1]
         tied = tied - within[2]
+    pair_weights = np.ones(len(scores))
+    if even:
+        pair_weights = 1.0 / (np.bincount(strata)[strata] + 1.0)
+    single = float((pair_weights**2 * compared)[~second].sum())
+    won, compared, tied = (pair_weights * counts for counts in (won, compared, tied))
     total = float(compared[~second].sum())
     if total == 0.0 or np.ptp(scores) == 0.0:
         return Area(math.nan if total == 0.0 else 0.5, math.nan, (m.size, n.size), chance)
     value = float(won[~second].sum()) / total
     influences = (won - np.where(second, 1.0 - value, value) * compared) / total
+    if further is not None:
+        influences = influences + np.where(second, -further, further)
     sums = [np.bincount(units[part], weights=influences[part], minlength=size) for part in samples]
     parts = [total[np.unique(units[part])] for total, part in zip(sums, samples, strict=True)]
     variances = [float(jackknife(part)[0].sum()) for part in parts]
@@ -321,7 +338,9 @@ def roc_area(
     explained = sum(part.size * variance for part, variance in zip(parts, variances, strict=True))
     pairs = value - 0.25 * float(tied[~second].sum()) / total - value**2 - explained
     variance = float(jackknife(sums[0] - sums[1])[0].sum()) if linked else sum(variances)
-    return Area(value, variance - max(pairs, 0.0) / total, (m.size, n.size), chance)
+    return Area(
+        value, variance - max(pairs, 0.0) * (single / total) / total, (m.size, n.size), chance
+    )
 
 
 def comparisons(

@@ -370,8 +370,8 @@ def reach_notes(kernel: Kernel, points: Array, name: str) -> tuple[str, ...]:
         problem = "large that the kernel is 1, up to rounding: it compares nothing; use a smaller"
     elif values.min() >= 1.0 - _LINEAR and inner.metric == "euclidean":
         problem = (
-            "large that the kernel is nearly linear: it detects changes in means and correlations "
-            "only; use a "
+            "large that the kernel is nearly linear: it detects differences in means and "
+            "correlations only; use a "
             "smaller"
         )
     else:

@@ -11,6 +11,7 @@ import numpy as np
 from shrinktest.data.column import Column
 from shrinktest.data.untestable import CONSTANT
 from shrinktest.results.effect import shown_shares
+from shrinktest.results.printing import signed
 
 #: What may change.
 MEDIAN = "median"
@@ -18,6 +19,9 @@ POSITION = "position"
 SPREAD = "spread"
 SHARE = "share"
 MISSING = "missing"
+MEAN_DIFFERENCE = "mean_difference"
+MEDIAN_DIFFERENCE = "median_difference"
+DIFFERENCES = (MEAN_DIFFERENCE, MEDIAN_DIFFERENCE)
 
 _SHOWN = 3  # effects of a column in words
 _DIGITS = 3
@@ -50,7 +54,9 @@ class Change:
     ``first`` and ``second`` are its values in both tables: dates in days since 1970, durations in
     days, times of day in hours, positions of ordered categories from 0. ``estimate`` is the
     probability that a value of the second table is larger (AUC), the ratio of interquartile ranges,
-    or the difference of shares; NaN if it is not estimated.
+    or the difference of shares, means or medians, second less first; NaN if it is not estimated.
+    ``adjusted_for`` says what the estimate is adjusted for, such as "blocks"; the two values never
+    are.
     """
 
     what: str
@@ -60,6 +66,7 @@ class Change:
     estimate: float
     low: float = math.nan
     high: float = math.nan
+    adjusted_for: str = ""
 
     @property
     def none(self) -> float:
@@ -124,7 +131,7 @@ class ColumnEffects:
     @property
     def strength(self) -> float:
         """Largest strength of its changes."""
-        return max((change.strength for change in self.changes), default=0.0)
+        return max((self.counted(change).strength for change in self._unadjusted), default=0.0)
 
     @property
     def shown(self) -> tuple[Change, ...]:
@@ -132,24 +139,92 @@ class ColumnEffects:
 
         They are those that are clear if the column changed, else the strongest.
         """
-        changes = sorted(self.changes, key=lambda change: -change.strength)
+        changes = sorted(self._unadjusted, key=lambda change: -self.counted(change).strength)
+        clear = [change for change in changes if self.reject and self.counted(change).clear]
+        if self.adjusted_for and not clear:  # spread is never adjusted
+            changes = [change for change in changes if change.what != SPREAD]
+        return tuple(clear[:_SHOWN] or changes[:1])
+
+    @property
+    def _unadjusted(self) -> tuple[Change, ...]:
+        """Changes that a line may begin with."""
         return tuple(
-            [change for change in changes if self.reject and change.clear][:_SHOWN] or changes[:1]
+            change
+            for change in self.changes
+            if not change.adjusted_for and change.what not in DIFFERENCES
         )
+
+    @property
+    def adjusted_for(self) -> str:
+        """What effects are adjusted for; empty if for nothing."""
+        return next((change.adjusted_for for change in self.changes if change.adjusted_for), "")
+
+    @property
+    def unit(self) -> str:
+        """The unit of differences: "days" or "hours", or empty for that of the numbers."""
+        return _UNITS.get(self.kind, "").strip()
+
+    def effect(self, what: str, level: str = "", *, adjusted: bool = True) -> Change | None:
+        """Return a change; if there are two, the ``adjusted`` one or the other."""
+        same = [change for change in self.changes if (change.what, change.level) == (what, level)]
+        same.sort(key=lambda change: bool(change.adjusted_for) != adjusted)
+        return next(iter(same), None)
+
+    def counted(self, change: Change) -> Change:
+        """Return the adjusted change in place of the other, if there is one."""
+        return self.effect(change.what, change.level) or change
 
     @property
     def lines(self) -> tuple[str, ...]:
         """A line for each change to show, or the reason why there is none."""
-        words = () if self.constant else tuple(map(self.text, self.shown))
+        shown = () if self.constant else self.shown
+        words = (*map(self.text, shown), *self._adjusted_lines(shown))
         if self.untested:
             return (f"not tested: {self.untested}", *words)
-        if self.reject and not any(change.clear for change in self.changes):
+        if self.reject and not any(self.counted(change).clear for change in self._unadjusted):
             return ("no single effect is clear", *words)
         return words or ("not estimated",)
 
     def text(self, change: Change) -> str:
         """Return one change in words."""
-        return f"{self.values(change)} ({change.words()})"
+        words = change.words()
+        difference = self.effect(MEDIAN_DIFFERENCE) if change.what == MEDIAN else None
+        if difference is not None:
+            words = f"{self.difference(difference)}; {words}"
+        return f"{self.values(change)} ({words})"
+
+    def _adjusted_lines(self, shown: tuple[Change, ...]) -> tuple[str, ...]:
+        """Return a line on the adjusted effects of changes that are shown."""
+        words = []
+        if any(change.what in (MEDIAN, SPREAD) for change in shown):
+            places = [(MEAN_DIFFERENCE, ""), (MEDIAN, "")]
+        else:
+            places = [(change.what, change.level) for change in shown]
+        for what, level in places:
+            change = self.effect(what, level)
+            if change is None or not change.adjusted_for:
+                continue
+            if what == MEAN_DIFFERENCE:
+                words.append(f"mean {self.difference(change)}")
+            else:
+                words.append(" ".join([*level.split(), change.words()]))
+        return (f"adjusted for {self.adjusted_for}: {', '.join(words)}",) if words else ()
+
+    def difference(self, change: Change) -> str:
+        """Return a difference of means or medians in its unit, with its interval."""
+        numbers = np.array([change.estimate, change.low, change.high])
+        if not math.isfinite(change.estimate):
+            return "not estimated"
+        unit = _UNITS.get(self.kind, "")
+        if self.kind in ("date", "duration"):
+            longest = float(np.abs(numbers[np.isfinite(numbers)]).max())
+            name = next((name for name, parts in _SHORT.items() if longest * parts >= 1.0), "days")
+            numbers *= _SHORT[name]
+            unit = f" {name}"
+        shown, *limits = signed(numbers.tolist())
+        if math.isnan(change.low):
+            return f"{shown}{unit}, interval not estimated"
+        return f"{shown}{unit} [{', '.join(limits)}]"
 
     def values(self, change: Change) -> str:
         """Return both values of a change, with as many digits as tell them apart."""
@@ -198,14 +273,15 @@ class ColumnEffects:
 
         Times of day are text, and dates and durations of days are to the second.
         """
-        if what not in (MEDIAN, SPREAD) or self.kind not in _UNITS or math.isnan(value):
+        if what in (SHARE, MISSING) or self.kind not in _UNITS or math.isnan(value):
             return value
-        if what == MEDIAN and self.kind == "time":
+        center = what != SPREAD
+        if center and self.kind == "time":
             return _time_of_day(value)
         import pandas as pd
 
         seconds = value * (3600.0 if self.kind == "time" else 86400.0)
-        if what == MEDIAN and self.kind == "date":
+        if center and self.kind == "date":
             return pd.Timestamp(np.datetime64(round(seconds), "s"))
         if abs(seconds) < 86400.0:
             return pd.Timedelta(np.timedelta64(round(1e9 * seconds), "ns"))

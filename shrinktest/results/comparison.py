@@ -20,10 +20,12 @@ from shrinktest.notes import has_code
 from shrinktest.results.adjustments import ADJUSTMENTS
 from shrinktest.results.base import Result
 from shrinktest.results.columns import (
+    DIFFERENCES,
     MEDIAN,
     MISSING,
     SHARE,
     SPREAD,
+    Change,
     ColumnEffects,
     Distribution,
     distribution,
@@ -205,26 +207,25 @@ class ComparisonResult(Result):
         columns = f"{len(changed)} of {counted(tested, 'column')} changed: {_first(changed)}"
         if not self.reject() and changed:
             whole = f"without {_first(self.successive)}" if self.successive else "taken as a whole"
-            return f"{columns}; {whole}, the tables do not differ clearly {chance}."
+            return f"{columns}; {whole}, the tables do not differ significantly {chance}."
         if not self.reject():
-            where = "in the columns that both have" if any(self.only) else "between these tables"
+            where = "in the common columns" if any(self.only) else "between these tables"
             return f"No difference was found {where} {chance}{self._left_out()}."
         alone = (
-            "No column is clear by itself: small changes may add up, or the dependence of columns "
-            "changed."
+            "No single column is significant: small changes may add up, or the dependence between "
+            "columns changed."
         )
         if changed:
             alone = f"{columns}."
         elif tested == 1:
-            alone = "Its one column is not clear."
+            alone = "Its only column is not significant on its own."
         elif any(has_code(text, "too-few-permutations") for text in self.columns.notes):
             alone = (
-                "Its columns cannot tell: there are too few permutations for so many tests (see "
-                "the notes)."
+                "Which columns changed is unclear, because there are too few permutations for so "
+                "many tests (see the notes)."
             )
         return (
-            f"{'The columns that both have' if any(self.only) else 'These tables'} differ "
-            f"{chance}. {alone}"
+            f"{'The common columns' if any(self.only) else 'These tables'} differ {chance}. {alone}"
         )
 
     def _left_out(self) -> str:
@@ -241,8 +242,11 @@ class ComparisonResult(Result):
 
         The columns are column, type, pvalue, adjusted and reject; then the effect that stands out
         most: ``effect`` ("median", "position", "spread", "share", "missing"), its ``level`` (of a
-        share), ``estimate``, ``low``, ``high``; ``change``, in words; and ``reason``, why a column
-        was not tested, which is empty for the others.
+        share), ``estimate``, ``low``, ``high``; ``mean_difference`` and ``median_difference``,
+        second minus first, with ``_low`` and ``_high``, in the unit of the column or in ``unit``
+        (days for dates and durations, hours for times of day); ``adjusted_for``: what the effect
+        and the difference in means are adjusted for; ``change``, in words; and ``reason``, why a
+        column was not tested, which is empty for the others.
         """
         unknown = {
             "effect": None,
@@ -258,9 +262,9 @@ class ComparisonResult(Result):
                 name: getattr(column, name) for name in ("pvalue", "adjusted", "reject")
             } | unknown
             for change in column.shown[:1]:
-                row |= {
-                    name: value for name, value in column.to_dict(change).items() if name in unknown
-                }
+                counted = column.to_dict(column.counted(change))
+                row |= {name: value for name, value in counted.items() if name in unknown}
+            row |= _differences(column)
             rows.append(row | {"change": "; ".join(column.lines), "reason": column.untested})
         return rows
 
@@ -268,9 +272,10 @@ class ComparisonResult(Result):
         """Return one row for every effect of every column (pandas).
 
         The columns are column, effect and level; ``first`` and ``second``, the median,
-        interquartile range or proportion in each table; ``estimate``, ``low``, ``high``: the
+        interquartile range, proportion or mean in each table; ``estimate``, ``low``, ``high``: the
         probability that a value of the second table is larger (AUC), the ratio of interquartile
-        ranges, or the difference in proportions.
+        ranges, or the difference in proportions, means or medians (days for dates and durations,
+        hours for times of day); ``adjusted_for``: what the estimate is adjusted for, else empty.
         """
         import pandas as pd
 
@@ -281,11 +286,9 @@ class ComparisonResult(Result):
                     name: column.as_pandas(change.what, getattr(change, name))
                     for name in ("first", "second")
                 }
-                rows.append(column.to_dict(change) | values)
-        return pd.DataFrame(
-            rows,
-            columns=["column", "effect", "level", "first", "second", "estimate", "low", "high"],
-        )
+                rows.append(_effect_row(column, change) | values)
+        names = ["column", "effect", "level", "first", "second", "estimate", "low", "high"]
+        return pd.DataFrame(rows, columns=[*names, "adjusted_for"])
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python values: answer, overall test, ``effect``, and columns.
@@ -310,7 +313,7 @@ class ComparisonResult(Result):
             "method": self.columns.method,
             "columns": self.rows(),
             "effects": [
-                column.to_dict(change) for column in self.effects for change in column.changes
+                _effect_row(column, change) for column in self.effects for change in column.changes
             ],
             "regions": self.regions.rows() if self.regions else [],
         }
@@ -399,6 +402,23 @@ class ComparisonResult(Result):
         file = output_path(path, "path")
         file.write_text(text := page_of(self), encoding="utf-8")
         return text
+
+
+def _effect_row(column: ColumnEffects, change: Change) -> dict[str, Any]:
+    """Return one effect of a column as plain values."""
+    return column.to_dict(change) | {"adjusted_for": change.adjusted_for}
+
+
+def _differences(column: ColumnEffects) -> dict[str, Any]:
+    """Return the differences of means and of medians of a column, with their unit."""
+    values: dict[str, Any] = {}
+    for what in DIFFERENCES:
+        change = column.effect(what)
+        numbers = [math.nan] * 3
+        if change is not None:
+            numbers = [change.estimate, change.low, change.high]
+        values |= dict(zip((what, f"{what}_low", f"{what}_high"), numbers, strict=True))
+    return values | {"unit": column.unit, "adjusted_for": column.adjusted_for}
 
 
 def _first(names: tuple[str, ...]) -> str:

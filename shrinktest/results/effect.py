@@ -19,7 +19,7 @@ from shrinktest.notes import note
 from shrinktest.results.base import Result
 from shrinktest.results.paragraph import estimated
 from shrinktest.results.plots.comparison import plot_pairs
-from shrinktest.results.printing import WIDTH, Summary, Table, without_zero
+from shrinktest.results.printing import WIDTH, Summary, Table, signed, without_zero
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,7 +31,7 @@ _LEADING = 3  # columns that a sentence names
 # the distance of two samples, in words
 _RELATIVE = {
     "norms": "0: the same, 1: nothing in common",
-    "variance": "the share of the variance in feature space that lies between the samples",
+    "variance": "the proportion of the variance in feature space that lies between the samples",
 }
 
 
@@ -96,8 +96,8 @@ class Effect(Result, ABC):
         """Return ``table`` as summaries print it."""
         cells = []
         for row in self.rows():
-            *labels, estimate, low, high = row.values()
-            shown, *limits = shown_shares(estimate, (low, high), spare=0, least=3)
+            *labels, estimate, low, _ = row.values()
+            shown, *limits = self._shown(row)
             interval = "-" if math.isnan(low) else f"[{', '.join(limits)}]"
             cells.append([*labels, "-" if math.isnan(estimate) else shown, interval])
         headers = [*list(row)[:-3], "estimate", f"{percent(self.confidence)} interval"]
@@ -114,18 +114,29 @@ class Effect(Result, ABC):
         """Return the estimates with their intervals in a clause; empty without any."""
         texts = []
         for row in self.rows():
-            *_, measure, estimate, low, high = row.values()
-            if not math.isnan(estimate):
-                shown, *limits = shown_shares(estimate, (low, high))
-                texts.append(
-                    f"the {self.called[measure]} was {estimated(shown, limits, self.confidence)}"
-                )
+            if not math.isnan(row["estimate"]):
+                name = self._called(row["measure"])
+                texts.append(f"the {name} was {estimated(*self._reported(row), self.confidence)}")
         return ", and ".join(texts)
+
+    def _called(self, measure: str) -> str:
+        """Return what articles call the measure of a row."""
+        return self.called[measure]
+
+    def _reported(self, row: dict[str, Any]) -> tuple[str, list[str]]:
+        """Return the estimate of a row and its limits, as paragraphs print them."""
+        shown, *limits = shown_shares(row["estimate"], (row["low"], row["high"]))
+        return shown, limits
 
     def _sources(self) -> tuple[str, ...]:
         """Return keys of the papers of the estimates."""
         by_measure = {"auc": "DDC88", "dependence": "Song12"}
         return tuple(by_measure[name] for name in self.measures if name in by_measure)
+
+    def _shown(self, row: dict[str, Any]) -> list[str]:
+        """Return the estimate of a row and its limits, as summaries print them."""
+        interval = (row["low"], row["high"])
+        return [*shown_shares(row["estimate"], interval, spare=0, least=3)]
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -170,6 +181,11 @@ class TwoSampleEffect(Effect):
         unless ``columns=True``.
     within_blocks : bool
         Whether rows are compared only with rows of their own block.
+    differences : tuple of dict
+        Differences in means and medians, second sample minus first, of the only numeric column or,
+        with ``columns=True``, of every one: ``column``, ``unit`` (days for dates and durations,
+        hours for times of day, otherwise empty), ``measure``, ``estimate``, ``low``, ``high``.
+        Within blocks only differences in means are given.
     names, z, confidence, notes, estimates, resamples
         Names of the samples, and entries as in every effect.
 
@@ -184,7 +200,7 @@ class TwoSampleEffect(Effect):
     >>> round(effect.auc, 3), [round(limit, 3) for limit in effect.auc_interval]
     (0.692, [0.635, 0.742])
     >>> print(effect.lines()[0])
-    Shown one observation of X and one of Y, the witness function assigns them correctly with probability .69 [.64, .74]
+    Given one observation from X and one of Y, the witness function assigns them correctly with probability .69 [.64, .74]
     (.5 is guessing).
     """  # noqa: E501  # printed lines
 
@@ -196,6 +212,7 @@ class TwoSampleEffect(Effect):
     names: tuple[str, str] = ("X", "Y")
     shares: Mapping[str, float] = field(default_factory=dict)
     within_blocks: bool = False
+    differences: tuple[dict[str, Any], ...] = ()
 
     measures = ("auc", "distance")
 
@@ -203,7 +220,7 @@ class TwoSampleEffect(Effect):
         first, second = self.names
         block = " from the same block" if self.within_blocks else ""
         separable = (
-            f"Shown one observation of {first} and one of {second}{block}, {self.assignment()}."
+            f"Given one observation from {first} and one from {second}{block}, {self.assignment()}."
         )
         return [
             "The AUC of the witness function was not estimated."
@@ -212,6 +229,39 @@ class TwoSampleEffect(Effect):
             self._amount("Their distance", "distance", _RELATIVE[self.relative_to]),
             *([_contributed(self.shares)] if self.shares else []),
         ]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the rows of ``table``: measure, estimate, low, high.
+
+        Differences follow; those of several columns have the column in the name of the measure.
+        """
+        several = len({row["column"] for row in self.differences}) > 1
+        rows = super().rows()
+        for row in self.differences:
+            measure = f"{row['measure']} of {row['column']}" if several else row["measure"]
+            rows.append(
+                {"measure": measure, **{name: row[name] for name in ("estimate", "low", "high")}}
+            )
+        return rows
+
+    def _shown(self, row: dict[str, Any]) -> list[str]:
+        if row["measure"] in self.measures:
+            return super()._shown(row)
+        shown, *limits = signed([row["estimate"], row["low"], row["high"]])
+        units = {each["unit"] for each in self.differences if each["estimate"] == row["estimate"]}
+        return [f"{shown} {min(units)}".rstrip(), *limits]
+
+    def _called(self, measure: str) -> str:
+        name, _, column = measure.partition("_difference")
+        if name in self.called:
+            return self.called[name]
+        return f"difference in {name}s{column}"
+
+    def _reported(self, row: dict[str, Any]) -> tuple[str, list[str]]:
+        if row["measure"] in self.measures:
+            return super()._reported(row)
+        shown, *limits = self._shown(row)
+        return shown, limits
 
     def assignment(self) -> str:
         """Return the AUC and its interval in words."""
@@ -287,7 +337,7 @@ class KSampleEffect(Effect):
             apart = max(estimated, key=lambda pair: pair.auc)
             which = f"Furthest apart are {' and '.join(apart.names)}"
             block = " from the same block" if apart.within_blocks else ""
-            lines.append(f"{which}: shown one observation of each{block}, {apart.assignment()}.")
+            lines.append(f"{which}: given one observation from each{block}, {apart.assignment()}.")
         return lines
 
     def reported(self) -> str:

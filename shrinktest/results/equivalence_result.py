@@ -29,11 +29,13 @@ if TYPE_CHECKING:
 DISTANCE = "distance"
 AUC = "auc"
 DEPENDENCE = "dependence"
+MEAN_DIFFERENCE = "mean_difference"
 #: Name of each measure, its value without a difference, and what it means to be below the margin.
 MEASURES = {
     DISTANCE: ("distance", 0.0, "they are practically the same on this scale"),
-    AUC: ("separability", 0.5, "such a witness function hardly tells them apart"),
+    AUC: ("separability", 0.5, "such a witness function barely distinguishes them"),
     DEPENDENCE: ("dependence", 0.0, "they are practically independent on this scale"),
+    MEAN_DIFFERENCE: ("difference of means", 0.0, "they are practically equal on average"),
 }
 
 
@@ -49,7 +51,8 @@ class EquivalenceResult(Decision):
         The estimate less the margin over its standard deviation if the margin is true, and its
         p-value; NaN and 1 if there is no variance.
     estimate, upper, margin : float
-        The effect, its upper limit with confidence 1 - alpha, and the margin.
+        The effect, its upper limit with confidence 1 - alpha, and the margin.  A difference of
+        means has its sign, second sample less first, and ``upper`` is of its absolute value.
     measure, alpha, names, folds, notes
         As in :func:`equivalence_test`.
     test : TestResult
@@ -59,6 +62,9 @@ class EquivalenceResult(Decision):
         The change whose effect is the margin, such as "shift 0.2"; empty for a number.
     lower : float
         Lower limit of the effect with confidence 1 - alpha; NaN if there is no variance.
+    unit : str
+        The unit of a difference of means: "days" of dates and durations, "hours" of times of day,
+        else empty.
 
     Examples
     --------
@@ -83,6 +89,7 @@ class EquivalenceResult(Decision):
     folds: int | None = None
     notes: tuple[str, ...] = ()
     lower: float = math.nan
+    unit: str = ""
 
     computed = ("answer", "reject")
     decision = "result.equivalent"
@@ -109,8 +116,8 @@ class EquivalenceResult(Decision):
         name = MEASURES[self.measure][0]
         first, second = self.names
         return (
-            f"{second} differs from {first} by more than the margin {_number(self.margin)}: {name} "
-            f"{_number(self.estimate)}, above {_number(self.lower)} with confidence "
+            f"{second} differs from {first} by more than the margin {self._in_unit(self.margin)}: "
+            f"{name} {_number(self.estimate)}, above {_number(self.lower)} with confidence "
             f"{1.0 - self.alpha:.4g}."
         )
 
@@ -121,9 +128,13 @@ class EquivalenceResult(Decision):
         what = f"the {name} of {self.names[0]} and {self.names[1]}"
         chance = f"p = {shown_pvalue(self.pvalue)}."
         limit = "no upper limit" if math.isnan(self.upper) else f"upper limit {_number(self.upper)}"
+        margin = self._in_unit(self.margin)
         if self.reject():
-            return f"T{what[1:]} is below {_number(self.margin)} ({limit}): {meaning}, {chance}"
-        return f"It was not shown that {what} is below {_number(self.margin)} ({limit}), {chance}"
+            return f"T{what[1:]} is below {margin} ({limit}): {meaning}, {chance}"
+        return f"It was not shown that {what} is below {margin} ({limit}), {chance}"
+
+    def _in_unit(self, value: float) -> str:
+        return f"{_number(value)} {self.unit}".rstrip()
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the result as the one row of ``table``."""
@@ -151,14 +162,16 @@ class EquivalenceResult(Decision):
         """Return the answer, the estimate with its upper limit, the margin, and notes."""
         limit = "none" if math.isnan(self.upper) else _number(self.upper)
         rows = {
-            MEASURES[self.measure][0]: _number(self.estimate),
+            MEASURES[self.measure][0]: self._in_unit(self.estimate),
             "upper limit": f"{limit} (with confidence {1.0 - self.alpha:.4g})",
-            "margin": _number(self.margin)
+            "margin": self._in_unit(self.margin)
             + (f", from {self.margin_words}" if self.margin_words else ""),
             "p-value": f"{self.pvalue:.4g}",
             "observations": " + ".join(map(str, self.test.n_observations)),
             "kernel": kernels_in_words(self.test.kernel),
         }
+        if self.measure == MEAN_DIFFERENCE:
+            del rows["kernel"]
         if self.folds is not None:
             rows["witness function"] = (
                 f"{self.test.estimator!r}, cross-fitted on {self.folds} folds"
@@ -216,18 +229,20 @@ class EquivalenceResult(Decision):
         yield from sources_of_route(self.test.route)
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the estimate with its upper limit, and the margin (matplotlib)."""
+        """Draw the estimate with its upper limit, and the margin (matplotlib).
+
+        Of a difference of means the absolute value is drawn.
+        """
         from shrinktest.results.plots.axes import BLUE, GREY, ORANGE, axes, ink, legend_below, title
 
         ax = axes(ax)
         color = BLUE if self.reject() else GREY
         name, nothing, _ = MEASURES[self.measure]
+        estimate = abs(self.estimate) if self.measure == MEAN_DIFFERENCE else self.estimate
         label = f"up to the upper limit, with confidence {1.0 - self.alpha:.4g}"
         if not math.isnan(self.upper):
-            ax.plot(
-                [self.estimate, self.upper], [0.0, 0.0], color=color, linewidth=2.0, label=label
-            )
-        ax.plot([self.estimate], [0.0], "o", color=color, label="estimate")
+            ax.plot([estimate, self.upper], [0.0, 0.0], color=color, linewidth=2.0, label=label)
+        ax.plot([estimate], [0.0], "o", color=color, label="estimate")
         ax.axvline(nothing, color=ink(ax), linewidth=0.8, label="no effect")
         ax.axvline(self.margin, color=ORANGE, linestyle="--", label="margin")
         ax.set(yticks=[], xlabel=name)

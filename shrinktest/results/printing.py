@@ -13,6 +13,8 @@ from typing import Any, Self
 from unicodedata import combining, east_asian_width
 
 WIDTH = 80  # of lines of words
+_LARGE = 1e12  # numbers from which powers of ten are written
+_SIGNED_DIGITS = 3  # of the largest number of a row
 _HTML_ROWS = 60  # of a table in a notebook
 _TWICE = "lrlr"  # alignment of labels and values twice in a line
 _PVALUES = ("p-value", "adjusted")  # headers of columns with p-values
@@ -318,3 +320,19 @@ def shown_pvalue(pvalue: float) -> str:
 def without_zero(text: str) -> str:
     """Return a number without its leading zero, as papers print it."""
     return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text
+
+
+def signed(numbers: Sequence[float]) -> list[str]:
+    """Return numbers with signs, and with as many decimals as the largest has in 3 digits.
+
+    Decimals that are zero in all of them are left out.
+    """
+    largest = max((abs(number) for number in numbers if math.isfinite(number)), default=0.0)
+    if not 1e-4 <= largest < _LARGE:
+        return [f"{number:+.{_SIGNED_DIGITS}g}" if number else "0" for number in numbers]
+    decimals = max(0, _SIGNED_DIGITS - 1 - math.floor(math.log10(largest)))
+    shown = [f"{number:+,.{decimals}f}" for number in numbers if math.isfinite(number)]
+    while decimals and all(text[-1] == "0" for text in shown):
+        shown = [text[:-1] for text in shown]
+        decimals -= 1
+    return [f"{number:+,.{decimals}f}" if number else "0" for number in numbers]

@@ -30,11 +30,11 @@ def test_many_rows_are_tested_as_batches_are():
 
 def test_bins_sets_how_many():
     result = two_sample_test(X, Y, bins=70, **OPTIONS)
-    assert "40 + 30 bins of 10 rows" in " ".join(result.notes)
+    assert "40 + 30 randomly formed bins of 10 rows" in " ".join(result.notes)
     batches = two_sample_test(Batches([X]), Batches([Y]), bins=70, **OPTIONS)
     assert batches.pvalue == result.pvalue and batches.statistic == result.statistic
     tables = two_sample_test(pd.DataFrame(X), pd.DataFrame(Y), bins=70, **OPTIONS)
-    assert "40 + 30 bins of 10 rows" in " ".join(tables.notes)
+    assert "40 + 30 randomly formed bins of 10 rows" in " ".join(tables.notes)
 
 
 @pytest.mark.parametrize(

@@ -108,6 +108,9 @@ LINES = {
     "compare a.csv b.csv --columns u,v --estimator kme": lambda a, b, c: st.compare(
         a[UV], b[UV], estimator="kme", **FAST
     ),
+    "compare a.csv b.csv --columns u --covariates v --estimator kme": lambda a, b, c: st.compare(
+        a[["u"]], b[["u"]], covariates=(a[["v"]], b[["v"]]), estimator="kme", **FAST
+    ),
     "compare a.npy b.npy --estimator kme": lambda a, b, c: st.compare(
         *(table[UV].set_axis(["0", "1"], axis=1) for table in (a, b)), estimator="kme", **FAST
     ),

@@ -92,7 +92,7 @@ def test_sections_of_the_page():
         "A kernel",
         "A statistic",
         "A permutation scheme",
-        "A null by simulation",
+        "A simulated null hypothesis",
         "A test",
     }
     assert own | {"A design", "In the package"} == set(SECTIONS)
@@ -133,7 +133,7 @@ def test_the_form_of_the_page_is_one_of_a_test(monkeypatch):
 
 
 def test_the_copies_of_the_page_are_of_its_model():
-    page = followed("A null by simulation", before="A statistic")
+    page = followed("A simulated null hypothesis", before="A statistic")
     drawn = [page.copies.copy(seed) for seed in range(1, 400)]
     assert page.copies.copy(0) is page.copies.observed and all(
         months.sum() == 71 for months in drawn

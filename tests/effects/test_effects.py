@@ -4,6 +4,7 @@ import pickle
 import tracemalloc
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
@@ -70,10 +71,10 @@ def test_dependence_says_what_its_interval_regards():
     ).effect()
     assert np.isnan(three.dependence) and "from pairs of 4 different groups" in three.notes[1]
     shifted = independence_test(X, V, block_length="whole", **FEW).effect()
-    assert np.isnan(shifted.dependence_interval).all() and "no interval" in shifted.notes[0]
+    assert np.isnan(shifted.dependence_interval).all() and shifted.notes[0].code == "effect-in-time"
     assert "[no interval]" in shifted.summary()
     blocks = independence_test(X, V, blocks=np.arange(40) % 2, **FEW).effect()
-    assert "Differences between blocks" in blocks.notes[0]
+    assert "differences between blocks" in blocks.notes[0]
 
 
 def test_of_several_samples_it_is_that_of_every_two():
@@ -120,7 +121,7 @@ def test_the_seed_is_obeyed_and_the_confidence_kept():
 def test_combinations_say_which_member_a_distance_is_of():
     result = two_sample_test(X, Y, estimator="auto", **FEW)
     effect = result.effect()
-    assert "largest weight" in effect.notes[-1] and "Gaussian" in effect.notes[-1]
+    assert "largest predefined weight" in effect.notes[-1] and "Gaussian" in effect.notes[-1]
     alone = two_sample_test(X, Y, bandwidth="2 * median", **FEW).effect()
     assert effect.distance == pytest.approx(alone.distance, rel=1e-6) and effect.auc != alone.auc
     several = two_sample_test(
@@ -166,7 +167,7 @@ def test_rare_rows_have_a_note():
     groups = np.arange(300) // 10, 100 + np.arange(300) // 10
     effect = two_sample_test(many, many, groups=groups, bandwidth=1.0, **FEW).effect()
     assert rare(effect)[0].startswith(
-        "Few groups differ from the most common row (6 of X, 6 of Y). "
+        "Few groups differ from the most common row (6 of X, 6 of Y), so "
     )
     x, y = np.repeat([1.0, 0.0], [20, 180]), np.repeat([0.0, 1.0, 0.0], [15, 20, 165])
     few, enough = (independence_test(x, other, **FEW).effect() for other in (y, x))
@@ -274,3 +275,40 @@ def test_a_test_and_its_effect_hold_one_gram_matrix():
     tracemalloc.stop()
     assert result.route == "dense"
     assert left < 0.3 * gram and most < 1.9 * gram
+
+
+def test_one_column_has_differences_in_its_unit():
+    x, y = np.random.default_rng(7).normal([[10.0], [11.0]], 2.0, size=(2, 40))
+    effect = two_sample_test(x, y, n_resamples=19, rng=0).effect()
+    table = effect.table.set_index("measure")
+    welch = stats.ttest_ind(y, x, equal_var=False).confidence_interval()
+    assert table.loc["mean_difference", "estimate"] == pytest.approx(y.mean() - x.mean())
+    assert tuple(table.loc["mean_difference", ["low", "high"]]) == pytest.approx(tuple(welch))
+    medians = table.loc["median_difference"]
+    assert medians["estimate"] == pytest.approx(np.median(y) - np.median(x))
+    assert medians["low"] < medians["estimate"] < medians["high"]
+    assert "mean_difference" in effect.summary()
+    blocks = (np.arange(40) % 4, np.arange(40) % 4)
+    within = two_sample_test(x, y, blocks=blocks, n_resamples=19, rng=0).effect()
+    assert [row["measure"] for row in within.differences] == ["mean_difference"]
+
+
+def test_several_columns_have_differences_if_asked():
+    first, second = (
+        pd.DataFrame(
+            {
+                "wait": pd.to_timedelta(np.arange(30) + shift, unit="h"),
+                "number": np.arange(30.0) % 7.0,
+                "kind": list("abc") * 10,
+            }
+        )
+        for shift in (0, 12)
+    )
+    result = two_sample_test(first, second, n_resamples=19, rng=0)
+    assert not result.effect().differences
+    effect = result.effect(columns=True)
+    table = effect.table.set_index("measure")["estimate"]
+    assert table["mean_difference of wait"] == pytest.approx(0.5)
+    assert table["median_difference of number"] == 0.0
+    assert not any("kind" in measure for measure in table.index)
+    assert "+0.500 days" in effect.summary()

@@ -12,7 +12,8 @@ import naive_closer
 import naive_effects
 from cases import by_coordinates
 from shrinktest import FKMSE, KME, MKME, SKMSE, TSVD, Gaussian, Landweber, two_sample_test
-from shrinktest.effects.columns import RowUnits, difference_of_shares, larger, ratio_of_widths
+from shrinktest.effects.columns import difference_of_shares, larger, ratio_of_widths
+from shrinktest.effects.row_units import RowUnits
 from shrinktest.effects.separability import (
     Area,
     CrossFit,

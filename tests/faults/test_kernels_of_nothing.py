@@ -158,7 +158,7 @@ def test_other_tests_have_a_note(width):
     for test in tests:
         notes = " ".join(test(bandwidth=width).notes)
         assert (
-            "so large that the kernel is nearly linear: it sees means and correlations only"
+            "so large that the kernel is nearly linear: it detects differences in means and correlations only"
             in notes
         )
         assert "so large" not in " ".join(test(bandwidth="median").notes)

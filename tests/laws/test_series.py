@@ -185,12 +185,12 @@ TESTS = {
     "given": (
         lambda: independence_test(A, B, given=np.random.default_rng(0).normal(size=N), **FEW),
         "of residuals of X and of residuals of Y",
-        "add to given=",
+        "values to given=",
     ),
     "covariates": (
         lambda: two_sample_test(A, B, covariates=(np.arange(N) % 3, np.arange(N) % 3), **FEW),
         "of a sample",
-        "add to covariates=",
+        "values to covariates=",
     ),
     "equivalence": (
         lambda: equivalence_test(A, B, margin=0.1, measure="distance", rng=0),
@@ -200,18 +200,18 @@ TESTS = {
     "equivalence of pairs": (
         lambda: equivalence_test(A, B, margin=0.1, measure="distance", paired=True, rng=0),
         "of what pairs differ by",
-        "pairs so far apart",
+        "pairs that are far enough apart",
     ),
     "closer": (lambda: closer_test(A, B, C, rng=0), "of a sample", "standard errors"),
     "closer in pairs": (
         lambda: closer_test(A, B, C, paired=True, rng=0),
         "of what X and Z differ by",
-        "standard errors of independent rows are too small: take pairs so far apart",
+        "standard errors of independent rows are too small: use pairs that are far enough apart",
     ),
     "which depends more": (
         lambda: closer_test(A, B, C, measure="dependence", rng=0),
         "of X and of ",
-        "standard errors of independent rows are too small: take rows so far apart",
+        "standard errors of independent rows are too small: use rows that are far enough apart",
     ),
     "change": (lambda: change_point_test(A, **FEW), "of X", "use block_length='auto'"),
     "changes": (lambda: change_points(A, **FEW), "of X", "use block_length='auto'"),

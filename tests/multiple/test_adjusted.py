@@ -259,7 +259,7 @@ def test_several_estimators_and_rows_that_come_round(data):
     assert alone.notes[-2].startswith(
         "This is lag -1 alone; lags=range(-1, 2) tests all lags up to 1."
     )
-    assert "At a lag of 2 the last 2 rows of one series meet the first" in result.notes[-1]
+    assert "at a lag of 2 the last 2 rows of one series meet the first" in result.notes[-1]
 
 
 @pytest.mark.parametrize(

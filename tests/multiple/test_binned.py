@@ -213,9 +213,9 @@ def test_notes_say_what_was_permuted_and_what_was_left_out():
     result = two_sample_test(Batches(X, bins=100), Y, **RFF)
     assert result.route == "rff" and result.n_observations == (2968, 2464)
     notes = "\n".join(result.notes)
-    assert "The statistic uses an approximation by 20 random Fourier features" in notes
+    assert "The statistic is computed from an approximation by 20 random Fourier features" in notes
     assert (
-        "53 + 44 bins of 56 rows each, chosen at random, were permuted in place of rows: the level is exact"
+        "53 + 44 randomly formed bins of 56 rows were permuted instead of single rows."
         in notes
     )
     assert "33 + 36 rows, which fill no bin, are left out." in notes

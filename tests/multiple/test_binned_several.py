@@ -130,7 +130,7 @@ def test_the_effect_is_that_of_the_largest_weight():
     plain = two_sample_test(Batches(X, bins=100), Y, bandwidth="2 * median", **RFF)
     assert result.effect().distance == plain.effect().distance
     assert any(
-        "the member with the largest weight, which no data choose: Gaussian" in n
+        "the component with the largest predefined weight: Gaussian" in n
         for n in result.effect().notes
     )
     assert result.witness([[0.0, 0.0]]).shape == (1,)
@@ -331,7 +331,8 @@ def test_the_note_on_power_says_what_the_study_found():
         note for note in two_sample_test(Batches(X), Y, **RFF).notes if note.code == "bins-cost"
     )
     points = re.search(
-        r"100 random features cost about (\d+) points .* 400 features about (\d+)", message
+        r"100 random features cost about (\d+) percentage points .* 400 features about (\d+)",
+        message,
     ).groups()
     assert np.allclose(100.0 * lost.loc[[100, 400]], np.array(points, dtype=float), atol=1.5)
-    assert abs(100.0 * to_bins[400]) < 1.5 and "400 bins next to nothing" in message
+    assert abs(100.0 * to_bins[400]) < 1.5 and "bins cost very little" in message

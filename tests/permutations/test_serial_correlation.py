@@ -213,4 +213,4 @@ def test_blocks_of_rows_are_the_remedy_and_short_series_have_a_note():
             two_sample_test(y[: n // 2], y[n // 2 :], block_length="whole", rng=0),
             change_point_test(y, block_length="whole", n_resamples=99, rng=0),
         ):
-            assert any("series is short" in note for note in result.notes) == is_short
+            assert any("series is too short" in note for note in result.notes) == is_short

@@ -68,16 +68,16 @@ def page(result):
 SUMMARY = """\
 Comparison of <i>March</i> (50 rows) and April (45 rows)
 These tables differ (p = .01). 1 of 5 columns changed: <b>"income" & $x$</b>.
-Shown one observation of <i>March</i> and one of April, the witness function
+Given one observation from <i>March</i> and one of April, the witness function
 assigns them correctly with probability .92 [.82, .96] (.5 is guessing).
 
-        column           type    p-value  adjusted  changed               change, with 95% interval
+        column           type    p-value  adjusted  changed                           change, with 95% interval
 
-<b>"income" & $x$</b>  number       0.01      0.01  yes      median 3,095 → 6,686 (AUC .93 [.84, .97])
+<b>"income" & $x$</b>  number       0.01      0.01  yes      median 3,095 → 6,686 (+3,591 [+2,672, +5,189]; AUC .93 [.84, .97])
                                                              missing 10% → 28.9% (+18.9 points [+3.0, +34.4])
-visit                  date         0.12      0.39           median 2024-03-18 → 2024-03-14 (AUC .39 [.28, .51])
+visit                  date         0.12      0.39           median 2024-03-18 → 2024-03-14 (-4.0 days [-10.6, +1.0]; AUC .39 [.28, .51])
 region                 category     0.49      0.83           south 26% → 37.8% (+11.8 points [-6.8, +29.5])
-age                    number       0.61      0.83           median 40.5 → 36.9 (AUC .45 [.33, .56])
+age                    number       0.61      0.83           median 40.5 → 36.9 (-3.57 [-8.45, +3.53]; AUC .45 [.33, .56])
 smokes                 boolean      0.68      0.83           True 26% → 31.1% (+5.1 points [-12.7, +22.8])
 unit                   number          -         -           not tested: it has the same value in every row
 """
@@ -179,7 +179,7 @@ def test_the_answer_claims_no_more_than_was_found(result, tables):
     same = compare(tables[0], tables[0].iloc[::-1], n_resamples=19, rng=0)
     assert same.verdict.startswith("No difference was found between these tables (p = ")
     strict = replace(result.columns, method="bonferroni", alpha=0.001)
-    alone = "No column is clear by itself: small changes may add up, or the dependence of columns changed."
+    alone = "No single column is significant: small changes may add up, or the dependence between columns changed."
     assert replace(result, columns=strict).verdict == f"These tables differ (p = .01). {alone}"
     assert (
         result.reject(0.01) and not result.reject(0.005) and set(result.changed(0.9999)) >= {RUDE}

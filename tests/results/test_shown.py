@@ -95,7 +95,7 @@ def test_summaries():
     assert (
         effect.summary()
         == """\
-Shown one observation of A and one of B, the witness function assigns them
+Given one observation from A and one of B, the witness function assigns them
 correctly with probability .62 [.50, .70] (.5 is guessing).
 Their distance is -.002 [.000, .010] (0: the same, 1: nothing in common); below
 0 means none was found.
@@ -108,8 +108,8 @@ auc            .620   [.500, .700]
 distance      -.002   [.000, .010]
 ==================================
 
-[1] Intervals are cut at 0, the least that the quantity can be; an estimate may
-    be below 0, outside its interval."""
+[1] Interval limits below 0, the smallest possible value, are set to 0; an
+    unbiased estimate may be below 0 and thus outside its interval."""
     )
     unknown = two(
         auc=math.nan, auc_interval=NOTHING, distance=math.nan, distance_interval=NOTHING, z=math.nan

@@ -241,7 +241,7 @@ def shared(result):
 
 def test_rows_in_both_samples():
     assert shared(two_sample_test(Z_100[:80], Z_100[20:], **FEW))[0].startswith(
-        "60 rows are in both samples, and no row is"
+        "60 rows are in both samples, and none of them is"
     )
     assert shared(compare(pd.DataFrame(Z_100[:60]), pd.DataFrame(Z_100[40:]), **FEW))
     assert not shared(two_sample_test(Z_100[:50], Z_100[50:], **FEW))

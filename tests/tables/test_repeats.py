@@ -44,7 +44,9 @@ ROUNDED = as_table(np.random.default_rng(3).normal(size=(60, 1)).round(1))
 )
 def test_equal_tables_are_pointed_out(table, test):
     first, second = NAMES.get(test, ("samples[0]", "samples[1]"))
-    expected = f"{first} and {second} contain the same rows; pass data that were observed separately."
+    expected = (
+        f"{first} and {second} contain the same rows; pass data that were observed separately."
+    )
     assert repeats(test, table, table.copy()) == {"same-rows": expected}
 
 
@@ -90,7 +92,9 @@ def test_rows_drawn_by_weights_are_pointed_out(columns, change, seed):
     X, Y, simulated = resampled(seed, columns)
     counts = pd.DataFrame(change(Y)).value_counts()
     share = counts[counts > 1].sum() / len(Y)
-    start = f"{share:.0%} of the rows of Y occur more than once, although values look continuous."
+    start = (
+        f"{share:.0%} of the rows of Y occur more than once, although the values look continuous."
+    )
     for first in (X, simulated):
         assert repeats(two_sample_test, change(first), change(Y))["repeated-rows"].startswith(start)
 

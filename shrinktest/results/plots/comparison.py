@@ -128,7 +128,7 @@ def draw_distribution(ax: Axes, shares: Distribution, names: Sequence[str]) -> N
         )
         ax.stairs(second, shares.edges, color=ORANGE, linewidth=1.6, label=names[1])
         ticks(ax.xaxis, shares.kind)
-        ends = "the outermost bins count what is beyond them" if shares.clipped else ""
+        ends = "the outermost bins include all values beyond them" if shares.clipped else ""
         ax.set_xlabel(", ".join(filter(None, (UNITS.get(shares.kind, ""), ends))), fontsize="small")
         if ends:
             below_offset(ax)
