@@ -235,7 +235,7 @@ def test_messages():
     for table in (data, pd.DataFrame(data)):
         with pytest.raises(ValueError, match=r"^data has missing values; remove those rows first"):
             for_pgmpy(table)
-    with pytest.raises(ValueError, match=r"^for_pgmpy takes no candidates"):
+    with pytest.raises(ValueError, match=r"^for_pgmpy does not accept candidates"):
         for_pgmpy(chain(9), bandwidth=[1.0, 2.0])
     with pytest.raises(ValueError, match=r"^kernel is a matrix, of one column only"):
         for_pgmpy(chain(9), kernel=Precomputed(np.eye(N)))

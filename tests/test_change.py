@@ -254,7 +254,7 @@ def test_results_and_pictures():
         assert "interval:" in text and "00:00:00" not in text and str(result.when.date()) in text
         ax = result.plot(Figure().subplots())
         assert ax.get_xlabel() == "time" and len(ax.lines) >= 2 and names in ax.get_ylabel()
-    with pytest.raises(ValueError, match="no place of a change"):
+    with pytest.raises(ValueError, match="no location of a change"):
         result.members[0].plot()
     with pytest.raises(ValueError, match="chosen by the data"):
         result.summary(effect=True)

@@ -348,7 +348,7 @@ def test_a_store_is_of_one_test(folder, tmp_path):
         (files(folder, "npy"), {"bandwidth": 2.0}, "begun with other features"),
         ((Batches(X[::-1], bins=100), Y), {}, "begun with other data"),
         (files(folder, "npy", 500), {}, "begun with other data"),
-        (files(folder, "npy"), {"rng": None}, "store= takes a seed"),
+        (files(folder, "npy"), {"rng": None}, "store= requires a seed"),
     ):
         with pytest.raises(ValueError, match=what):
             two_sample_test(*pair, **{**given, **options})

@@ -158,7 +158,7 @@ def bad(tmp_path):
         ),
         ("compare good.csv more_*.csv", ["more_2.csv has other columns than more_1.csv: u, w"]),
         ("compare good.csv none_*.csv", ["none_*.csv matches no file"]),
-        ("compare good.csv - -", ["no use for"]),
+        ("compare good.csv - -", ["unexpected argument"]),
         ("k-sample - -", ["only one"]),
         ("compare good.csv good.csv --html good.csv", ["--html good.csv would overwrite"]),
         ("compare good.csv good.csv --html page.txt", [".html"]),

@@ -181,7 +181,7 @@ def test_missing_values(options):
             {"covariates": PAIR, "propensity": (np.full(7, 0.5), np.full(73, 0.5))},
             "propensity must be a chance",
         ),
-        ({"covariates": PAIR, "covariate_method": "propensity"}, "propensity= goes with"),
+        ({"covariates": PAIR, "covariate_method": "propensity"}, "propensity= requires"),
         (
             {"covariates": PAIR, "propensity": KNOWN, "blocks": np.arange(N) % 2},
             "covariate_method='strata'",

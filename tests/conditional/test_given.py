@@ -250,7 +250,7 @@ def gaps(values, policy="indicator"):
         ),
         ({"given": 2.0 * X}, ValueError, "determines X"),
         ({"given": Y + 1.0}, ValueError, "determines Y"),
-        ({"given": (Y > 0).ravel(), "Y": (Y > 0) + 1e9}, ValueError, "given determines Y"),
+        ({"given": (Y > 0).ravel(), "Y": (Y > 0) + 1e9}, ValueError, "Y is a function of given="),
         ({"given": Z, "X": np.ones(N)}, ValueError, "X has one value only"),
         ({"given": Z[:-1]}, ValueError, "X has 40 rows and given has 39 rows"),
         ({"given": Z[:9], "X": X[:9], "Y": Y[:9]}, ValueError, "needs 10 rows"),
@@ -266,7 +266,7 @@ def gaps(values, policy="indicator"):
             "form of a conditional-independence test must be one of 'auto', 'biased'",
         ),
         ({"given": Z, "gram": "nystrom"}, ValueError, "gram='nystrom'"),
-        ({"given": Z, "regressor": 3}, TypeError, "regressor must be a regressor"),
+        ({"given": Z, "regressor": 3}, TypeError, "regressor must be a scikit-learn regressor"),
         (
             {"given": Z[:, 0] > 0, "given_method": "strata", "regressor": 3},
             ValueError,

@@ -359,7 +359,7 @@ def test_arrays_have_one_name_of_units(scale):
 
 
 def test_one_sample_is_none_to_compare_with():
-    with pytest.raises(ValueError, match="a test takes two samples or more, got 1"):
+    with pytest.raises(ValueError, match="a test requires two or more samples, got 1"):
         k_sample_test(Batches(Untouched()), gram="rff")
 
 

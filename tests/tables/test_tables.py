@@ -304,7 +304,7 @@ def test_missing_as_information():
     B.loc[:25, "rate"] = NAN
     A["colour"] = A["colour"].where(A.index > 30)
     raised = pytest.raises(
-        ValueError, match=says("X has 31 missing values", "nan_policy='indicator' takes it as")
+        ValueError, match=says("X has 31 missing values", "nan_policy='indicator' uses missingness")
     )
     with raised:
         two_sample_test(A, B)
