@@ -108,7 +108,9 @@ def as_points(x: Any, name: str, *, tables: bool = False) -> Points:
     else:
         values = _array_values(x, name, tables)
     if values.ndim == 0:
-        raise ValueError(f"{name} is a single number; a sample has one row per observation")
+        raise ValueError(
+            f"{name} must be an array with one row per observation; got a single number"
+        )
     if values.ndim > 2:
         shape = f"{values.ndim} dimensions, shape {values.shape}"
         raise ValueError(
@@ -218,16 +220,16 @@ def _advice(kind: str, tables: bool = False) -> str:
     """
     if kind in "mM":
         return (
-            "give a pandas Series or DataFrame: dates are read"
+            "pass a pandas Series or DataFrame: dates are read"
             if tables
             else "turn times into numbers (hours)"
         )
     if kind == "c":
         return "pass one column per real-valued part"
     if kind == "V":  # structured arrays
-        return "give pandas.DataFrame(x)" if tables else "give a plain array"
+        return "pass pandas.DataFrame(x)" if tables else "pass a plain array"
     return "convert it (astype(float))" + (
-        " or give a pandas Series or DataFrame: text is read as categories" * tables
+        " or pass a pandas Series or DataFrame: text is read as categories" * tables
     )
 
 
@@ -419,7 +421,7 @@ def output_path(path: Any, name: str) -> Path:
     """
     path = as_path(path, name)
     if path.is_dir():
-        raise IsADirectoryError(f"{name}={str(path)!r} is a folder; give the name of a file in it")
+        raise IsADirectoryError(f"{name}={str(path)!r} is a folder; pass the name of a file in it")
     if not path.parent.is_dir():
         raise FileNotFoundError(
             f"{name}={str(path)!r}: there is no folder {str(path.parent)!r}; make it first"

@@ -41,25 +41,25 @@ OF_ONE = {
     ("k_sample_test", "paired"): "blocks= here, with the label of its pair for every row",
 }
 
-_DIRECTION = "tests are against any difference; for a direction read the intervals of compare"
-_WEIGHTS = "rows count alike; give permutation_test a weighted statistic"
+_DIRECTION = "differences between distributions have no direction; see the intervals of compare"
+_WEIGHTS = "rows have equal weight; use permutation_test with a weighted statistic"
 #: What no test has, or only few have, and what does the same, by argument.
 REASONS = {
     **dict.fromkeys(("alternative", "tail", "tails", "one_sided", "two_sided"), _DIRECTION),
-    "by": "k_sample_test takes labels of samples, and compare takes segments, as by=",
+    "by": "labels of samples are for k_sample_test, and segments for compare, as by=",
     **dict.fromkeys(("weights", "sample_weight", "sample_weights"), _WEIGHTS),
     **dict.fromkeys(("device", "gpu", "cuda"), "tests run on the CPU; workers sets its threads"),
     "gamma": "bandwidth= is (2 * gamma) ** -0.5",
-    "blocks": "give permutations= of your own",
-    "groups": "give one row for each group, such as its mean",
-    "covariates": "two_sample_test takes covariates=, and independence_test given=",
-    "given": "independence_test takes given=, and two_sample_test covariates=",
-    "names": "give a dict from names to samples",
-    "columns": "select columns of the data before",
-    "axis": "rows are observations; transpose the data before",
-    "equal_var": "unequal spread counts as a difference, too",
+    "blocks": "use permutations= of your own",
+    "groups": "pass one row for each group, such as its mean",
+    "covariates": "use two_sample_test with covariates=, or independence_test with given=",
+    "given": "use independence_test with given=, or two_sample_test with covariates=",
+    "names": "pass a dict from names to samples",
+    "columns": "select the columns of the data first",
+    "axis": "rows are observations; transpose the data first",
+    "equal_var": "unequal spread also counts as a difference",
 }
-_SIGN = "tests are against any dependence; for its sign use scipy.stats.spearmanr"
+_SIGN = "dependence has no direction in general; for its sign use scipy.stats.spearmanr"
 _OF_VARIABLES = ("independence_test", "independence_matrix", "joint_independence_test")
 
 

@@ -153,7 +153,8 @@ def n_workers(workers: Any) -> int:
         return usable_cores()
     if hasattr(workers, "submit") or hasattr(workers, "map"):
         raise TypeError(
-            f"workers={workers!r} reads batches only; for data in memory give a number of threads"
+            f"workers={workers!r} applies to batches only; for data in memory use a number of "
+            "threads"
         )
     return count(workers, "workers", minimum=1, maximum=2**16, hint="; None or -1 use all cores")
 

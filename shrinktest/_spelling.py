@@ -1,4 +1,4 @@
-"""Spelling: the known word that one typed wrong is nearest to."""
+"""Spelling: the known word that one typed wrong is closest to."""
 
 from __future__ import annotations
 

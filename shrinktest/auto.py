@@ -181,7 +181,7 @@ def collect(
                 brings = "an Ensemble" if isinstance(estimator, Ensemble) else f"estimator={AUTO!r}"
                 raise ValueError(
                     f"{brings} has its own kernels; leave out {spec.name} and "
-                    f"{spec.bandwidth_name}, or give a list of "
+                    f"{spec.bandwidth_name}, or pass a list of "
                     "estimators"
                 )
         ensemble: Ensemble = estimator if isinstance(estimator, Ensemble) else recommended(test)

@@ -28,7 +28,7 @@ _AT_ONCE = 33  # of them; a place that is kept needs only the first few
 _SUREST = (
     0.9999  # confidence at most: permutations for every place go as one over what is missing to 1
 )
-_FEW_ROWS = 300  # of which a pass over the Gram matrix takes no longer than one over coordinates
+_FEW_ROWS = 300  # of which a pass over the Gram matrix needs no longer than one over coordinates
 # places at first; of longer series every so many, and then the ends of what is found by halving
 _TRIED = 48
 
@@ -37,7 +37,7 @@ def place_confidence(confidence: Any) -> float | None:
     """Return the confidence of an interval for a place, or None for no interval."""
     if confidence is not None and level(confidence, "confidence") > _SUREST:
         raise ValueError(
-            f"confidence={confidence!r} takes too many permutations; use {_SUREST:g} at most"
+            f"confidence={confidence!r} needs too many permutations; use at most {_SUREST:g}"
         )
     return None if confidence is None else float(confidence)
 

@@ -87,12 +87,12 @@ class NoChange(Hypothesis):
         )
         if not share or (n >= 2 * _FEWEST and 2 * math.ceil(trim * n - 1e-9) > n):
             raise ValueError(
-                f"trim must be a share from 0 to below 0.5 that leaves a cut of {n} rows; got "
+                f"trim must be a fraction >= 0 and < 0.5 that leaves a cut of {n} rows; got "
                 f"{trim!r}"
             )
         if change != SINGLE and len(series.restriction.series(n)) == 1:
             raise ValueError(
-                "block_length='whole' moves an interval along with the rows, so p is 1: use "
+                "block_length='whole' shifts an interval together with the rows, so p is 1; use "
                 "block_length='auto'"
             )
         return cls(
@@ -194,9 +194,9 @@ class NoChange(Hypothesis):
         """Return the result with the place of the change."""
         if self.noted and self.own is None and result.n_resamples and self.least > result.alpha:
             warn_user(
-                f"no p-value of all permutations of {counted(self.sizes[0], 'row')} is below "
+                f"with {counted(self.sizes[0], 'row')} the smallest possible p-value is "
                 f"{self.least:.3g}, "
-                f"and alpha = {result.alpha:g}: the test {NEVER}, but by chance; collect more rows"
+                f"so the test {NEVER} at alpha = {result.alpha:g}; collect more rows"
             )
         kernel = member.features[0]
         if isinstance(kernel, FeatureMap):  # its coordinates were drawn before

@@ -208,7 +208,7 @@ def closer_test(
     cache = KernelCache(gram, rank, memory_limit(max_memory), generator, n_workers(workers))
     if flag(paired, "paired") + (groups is not None) + (measure != DISTANCE) > 1:
         raise ValueError(
-            "paired=, groups= and measures other than 'distance' exclude each other; leave one out"
+            "paired=, groups= and measures other than 'distance' cannot be combined; leave one out"
         )
     if measure == DISTANCE:
         data = _read_distances(*arguments, paired, groups, cache)
@@ -271,7 +271,7 @@ def _candidates(candidates: tuple[Any, ...], names: Any) -> tuple[tuple[Any, ...
     samples, own = named_samples(candidates, "candidates")
     if len(samples) < 2:
         raise ValueError(
-            "candidates: give two or more, each as an argument or all in a mapping; got "
+            "candidates: pass two or more, each as an argument or all in a mapping; got "
             f"{len(samples)}"
         )
     own = own or (
@@ -455,9 +455,7 @@ def _read_dependences(
     lost = ~np.isfinite(np.vstack([jackknife.estimates, jackknife.without])).all(axis=0)
     if lost.any():
         name = names[0] if lost.all() else names[1 + int(lost.argmax())]
-        raise ValueError(
-            f"{name} hardly varies: without one row it has no variance left; use measure='hsic'"
-        )
+        raise ValueError(f"{name} has no variance without one of its rows; use measure='hsic'")
     first, *others = (variable.rows_of() for variable in variables)
     serial = strongest(
         joint_correlation([first, other], [names[0], name])
@@ -482,7 +480,7 @@ def _resolved(kernel: Any, bandwidth: Any, variable: Variable, cache: KernelCach
 def _require_units(name: str, count: int, unit: str, fewest: int) -> None:
     if count < fewest:
         raise ValueError(
-            f"{name}: {counted(count, unit[:-1])}; the standard error takes at least {fewest}"
+            f"{name}: {counted(count, unit[:-1])}; the standard error needs at least {fewest}"
         )
 
 
@@ -495,7 +493,7 @@ def _require_comparable(
     for other, candidate in zip(values[1:], names[1:], strict=True):
         if np.array_equal(values[0], other):
             raise ValueError(
-                f"{names[0]} and {candidate} hold the same rows; give data observed separately"
+                f"{names[0]} and {candidate} hold the same rows; pass data observed separately"
             )
 
 

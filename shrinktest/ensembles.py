@@ -67,7 +67,7 @@ class Candidate:
         if len(kernels) != variables:
             raise ValueError(
                 f"{self!r} has {len(kernels)} kernels for {counted(variables, 'variable')}; "
-                "give one kernel, or a tuple with one for each"
+                "pass one kernel, or a tuple with one for each"
             )
         more = min(max(rows, _FEW), _MANY) / _FEW if self.grows else 1.0
         kernel = kernels if variables > 1 else kernels[0]

@@ -212,7 +212,7 @@ def _of_means(
     column = only_column(context)
     if column is None:
         raise ValueError(
-            "measure='mean_difference' compares samples of one column of numbers or dates; give one"
+            "measure='mean_difference' compares samples of one column of numbers or dates; pass one"
         )
     unit = ColumnEffects(column.name, column.kind, ()).unit
     limit = _as_number(margin, unit)
@@ -245,7 +245,7 @@ def _as_number(margin: Any, unit: str) -> float:
     if isinstance(margin, Real):
         return float(margin)
     if not unit:
-        raise ValueError("margin is a time, but the column has numbers; give a number")
+        raise ValueError("margin is a time, but the column has numbers; use a number")
     return float(margin / np.timedelta64(1, "D" if unit == "days" else "h"))
 
 
@@ -268,7 +268,7 @@ def _check_differ(context: TestContext, names: tuple[str, str]) -> None:
     first, second = np.split(context.pooled, [context.sizes[0]])
     if np.array_equal(first, second):
         raise ValueError(
-            f"{names[0]} and {names[1]} hold the same rows; give data that were observed separately"
+            f"{names[0]} and {names[1]} hold the same rows; pass data that were observed separately"
         )
 
 
@@ -336,8 +336,8 @@ def _check_reachable(margin: float, measure: str, context: TestContext) -> None:
         largest = largest_distance(leading, context.pooled)
     if not (least < margin <= largest and margin < 1.0):
         raise ValueError(
-            f"margin={margin:.3g} is beyond {least:g} to {largest:.3g}; give another margin or "
-            "bandwidth"
+            f"margin must lie between {least:g} and {largest:.3g} with this kernel and bandwidth; "
+            f"got {margin:.3g}"
         )
 
 
@@ -352,7 +352,7 @@ def check_margin(margin: Any, measure: Any, alpha: Any) -> str:
         raise ValueError(f"alpha must lie below .5 in an equivalence test; got {alpha}")
     if callable(margin):
         check_signature(
-            margin, ("rows",), "margin as a function takes the pooled rows and returns changed ones"
+            margin, ("rows",), "margin as a function must map the pooled rows to changed rows"
         )
     changes = callable(margin) or (
         isinstance(margin, str) and re.fullmatch(r"shift -?(\d+\.?\d*|\.\d+)", margin)
@@ -367,7 +367,7 @@ def check_margin(margin: Any, measure: Any, alpha: Any) -> str:
     if not (number or (changes and measure != DEPENDENCE)):
         others = "" if measure == DEPENDENCE else ", 'shift 0.2', or a function of the rows"
         raise ValueError(
-            f"margin={margin!r}: with measure={measure!r} give a number from {least:g} to 1{others}"
+            f"margin={margin!r}: with measure={measure!r} use a number from {least:g} to 1{others}"
         )
     return measure
 
@@ -377,7 +377,7 @@ def _with_positive(margin: Any, measure: str) -> str:
     a_time = isinstance(margin, timedelta | np.timedelta64) and not np.isnat(np.timedelta64(margin))
     if isinstance(margin, str) or callable(margin):
         raise ValueError(
-            f"margin={margin!r}: with measure={measure!r} give a number in the unit of the column"
+            f"margin={margin!r}: with measure={measure!r} use a number in the unit of the column"
         )
     above = margin > np.timedelta64(0, "s") if a_time else real(margin, "margin") > 0.0
     if not above:
@@ -414,7 +414,7 @@ def _with_change(
             code.categorical or code.indicated for code in variable.encoding.codes
         ):
             raise ValueError(
-                f"margin={words!r}: categories and missing values cannot be shifted; give a number"
+                f"margin={words!r}: categories and missing values cannot be shifted; use a number"
             )
         changed = rows + float(change.split()[1]) * pooled.std(axis=0, ddof=1)
     if changed.shape != rows.shape or not np.isfinite(changed).all():

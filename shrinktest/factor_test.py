@@ -301,7 +301,7 @@ def _check_typ(typ: Any) -> None:
 def _check_within(within: Any, groups: Any) -> None:
     choice(within, ("rows", "signs"), "within")
     if within == "signs" and groups is None:
-        raise ValueError("within='signs' changes the signs of groups; give groups=")
+        raise ValueError("within='signs' changes the signs of groups; use groups=")
 
 
 def _response(
@@ -312,12 +312,12 @@ def _response(
     if names and response is not None:
         raise ValueError("response= and the left side of formula both name one; leave one out")
     if not names and response is None:
-        raise ValueError("response is missing; give columns of data, an array, or Distances")
+        raise ValueError("response is missing; pass columns of data, an array, or Distances")
     if isinstance(response, Kernel):
         size = len(getattr(response, "gram", ()))
         if size != len(table):
             raise ValueError(
-                f"response has {size} rows and data has {len(table)}; give the same rows in both"
+                f"response has {size} rows and data has {len(table)}; pass the same rows in both"
             )
         if not (isinstance(kernel, str) and kernel == "gaussian"):
             raise ValueError("kernel= has no effect on a matrix as response; leave it out")
@@ -330,7 +330,7 @@ def _response(
         size = len(response) if hasattr(response, "__len__") else 0
         if size != len(table):
             raise ValueError(
-                f"response has {counted(size, 'row')} and data has {len(table)}; give the same "
+                f"response has {counted(size, 'row')} and data has {len(table)}; pass the same "
                 "rows in both"
             )
         shown = ", ".join(names_in(response))
@@ -365,7 +365,7 @@ def _labels(labels: Any, argument: str, table: Any) -> tuple[Any, str]:
     values = pd.Series(list(named) if not hasattr(named, "dtype") else np.asarray(named))
     if len(values) != len(table):
         raise ValueError(
-            f"{argument} has {counted(len(values), 'label')} for {len(table)} rows; give one for "
+            f"{argument} has {counted(len(values), 'label')} for {len(table)} rows; pass one for "
             "each"
         )
     return pd.factorize(values)[0], name

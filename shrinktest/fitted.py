@@ -136,9 +136,7 @@ class TestContext:
 
     def regions(self, names: tuple[str, str], alpha: float, confidence: float) -> RegionsResult:
         """Return where two samples differ."""
-        raise ValueError(
-            "regions: rows in batches were not kept; test a random part of them in memory"
-        )
+        raise ValueError("regions: rows in batches were not kept; test a random subset in memory")
 
     def shares(self, rng: np.random.Generator) -> dict[str, float]:
         """Return what each column contributes to the statistic, as a share of it."""
@@ -200,9 +198,7 @@ class Witness(TestContext):
                 f"{self.pooled.shape[1]}"
             )
         if self.draws.count < 2:
-            raise ValueError(
-                "n_resamples=0 leaves no permutations for a band; run the test with some"
-            )
+            raise ValueError("n_resamples=0: the band needs permutations; use n_resamples > 0")
         functions = self._functions(estimates, at, self.draws.rows())
         return WitnessBand.of(
             at.mean(axis=1),
@@ -222,9 +218,7 @@ class Witness(TestContext):
                 "kernel: a precomputed matrix has no columns; test the rows themselves"
             )
         if self.draws.count < 2:
-            raise ValueError(
-                "n_resamples=0 leaves no permutations for regions; run the test with some"
-            )
+            raise ValueError("n_resamples=0: regions need permutations; use n_resamples > 0")
         encoding = variable.encoding
         if encoding is None:
             columns = table_of(Points(variable.points, None)).columns

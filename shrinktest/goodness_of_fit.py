@@ -147,7 +147,7 @@ def goodness_of_fit_test(
     )
     spec = KernelSpec(kernel, bandwidth)
     if takes_row_numbers(kernel):
-        raise ValueError("kernel: a Gram matrix has no values for simulated rows; give a kernel")
+        raise ValueError("kernel: a Gram matrix has no values for simulated rows; pass a kernel")
     generator = as_rng(rng)
     hypothesis = read(
         X,

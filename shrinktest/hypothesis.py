@@ -232,7 +232,7 @@ class Hypothesis(ABC):
             what = self.described if self.kind.needs_definite else f"estimator={estimator!r}"
             remedy = "use Precomputed(exp(-D**2 / (2 * s**2))) instead"
             if any(isinstance(each, MetricKernel) for each in kernels):
-                remedy = "give Distances.of bandwidth='median'"
+                remedy = "use Distances.of bandwidth='median'"
             raise ValueError(f"kernel: {what} needs Euclidean distances; {remedy}")
 
     def context(self, members: tuple[FittedStatistic, ...], draws: Draws) -> TestContext:
@@ -301,6 +301,6 @@ def require_values(block_length: Any, *kernels: Any) -> None:
     ):
         raise ValueError(
             "block_length='auto' needs the values of rows, which a Precomputed kernel does not "
-            "have; give a number, "
+            "have; use a number, "
             "such as block_length=10"
         )

@@ -305,7 +305,7 @@ def _pairs(sides: Sequence[ColumnsToTest], alone: bool) -> list[tuple[TestedColu
     if len(side.tested) < 2:
         reasons = " ".join(("", *side.notes))
         raise ValueError(
-            f"X has {counted(len(side.tested), 'column')} to test; give Y or two columns or "
+            f"X has {counted(len(side.tested), 'column')} to test; pass Y or two columns or "
             f"more.{reasons}"
         )
     return list(itertools.combinations(side.tested, 2))
@@ -403,7 +403,7 @@ def _check_together(
         raise ValueError(f"{both} both restrict the permutations; leave one of them out")
     if not alone and isinstance(given, str) and given == OTHERS:
         raise ValueError(
-            f"given={OTHERS!r} is for the columns of X; leave out Y, or give the others themselves"
+            f"given={OTHERS!r} is for the columns of X; leave out Y, or pass the others themselves"
         )
 
 

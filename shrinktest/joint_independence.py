@@ -195,7 +195,7 @@ def joint_independence_test(
     for name, values in zip(("kernels", "bandwidths"), columns, strict=True):
         if len(values) != len(given):
             counts = f"{len(values)} entries for {len(given)} variables"
-            raise ValueError(f"{name} has {counts}; give one for each, or one for all")
+            raise ValueError(f"{name} has {counts}; pass one for each, or one for all")
     specs = [
         KernelSpec(kernel, width, f"kernels[{v}]")
         for v, (kernel, width) in enumerate(zip(*columns, strict=True))

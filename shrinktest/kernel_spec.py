@@ -46,7 +46,7 @@ class KernelSpec:
             each = [encoding.by_feature(width, argument) for width in each]
         elif any(entries_by_name(width) is not None for width in each):
             raise ValueError(
-                f"{argument} has names of columns, but the data are arrays; give one number per "
+                f"{argument} has names of columns, but the data are arrays; use one number per "
                 "column"
             )
         return replace(self, bandwidth=each if isinstance(widths, list) else each[0])
@@ -65,7 +65,7 @@ class KernelSpec:
             raise ValueError(f"{name} is an empty list; name at least one kernel")
         widths = self.bandwidth if isinstance(self.bandwidth, list) else [self.bandwidth]
         if not widths:
-            raise ValueError(f"{argument} is an empty list; give at least one bandwidth, or 'grid'")
+            raise ValueError(f"{argument} is an empty list; pass at least one bandwidth, or 'grid'")
         single = not any(isinstance(width, str | tuple | np.ndarray) for width in widths)
         if len(widths) == variable.points.shape[1] > 1 and single:
             kernel = kernels[0] if len(kernels) == 1 else "gaussian"
@@ -153,8 +153,8 @@ def refuse_candidates(test: str, kernel: Any, *bandwidths: Any) -> None:
     """
     if is_several("kme", [KernelSpec(kernel, bandwidth) for bandwidth in bandwidths]):
         raise ValueError(
-            f"{test} takes no candidates for kernels and bandwidths; combine several by "
-            "estimator='auto' or an Ensemble"
+            f"{test} does not accept candidates for kernels and bandwidths; use estimator='auto' "
+            "or an Ensemble"
         )
 
 

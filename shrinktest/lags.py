@@ -45,9 +45,8 @@ def run_lags(
     ).distinct
     if settings.n_resamples and len(chosen) > settings.alpha * shifts:
         raise ValueError(
-            f"lags: {len(chosen)} lags of {shifts} shifts can never reject at "
-            f"alpha={settings.alpha:g}; take fewer "
-            "lags, or longer series"
+            f"lags: {len(chosen)} lags with {shifts} shifts can never reject at "
+            f"alpha={settings.alpha:g}; use fewer lags or longer series"
         )
     longest = max(map(abs, chosen))
     notes = []
@@ -83,12 +82,10 @@ def _checked(lags: Any, hypothesis: Independence) -> list[int]:
     if isinstance(hypothesis, ConditionalIndependence):
         raise ValueError("lags= cannot be combined with given=; leave one of them out")
     if not hypothesis.restriction.shifted:
-        raise ValueError(
-            "lags= are for time series: give block_length='whole', with rows in order of time"
-        )
+        raise ValueError("lags= requires block_length='whole', with rows in order of time")
     if hypothesis.missing:
         raise ValueError(
-            "lags= takes series without missing values; fill them in, or test a part without gaps"
+            "lags= requires series without missing values; impute them, or test a part without gaps"
         )
     shortest = min(map(len, hypothesis.restriction.series(hypothesis.sizes[0])))
     if 2 * max(map(abs, chosen)) >= shortest:

@@ -358,7 +358,7 @@ def _one_width_each(bandwidth: Any, labels: Sequence[str], argument: str) -> lis
     if len(bandwidth) != len(labels):
         columns = counted(len(labels), "column")
         raise ValueError(
-            f"{argument} has {len(bandwidth)} entries for {columns}; give one for each, or one for "
+            f"{argument} has {len(bandwidth)} entries for {columns}; pass one for each, or one for "
             "all"
         )
     return list(bandwidth)
@@ -386,7 +386,7 @@ def _constant_note(constant: Sequence[str], count: int, name: str, which: str) -
     if len(constant) == count:
         have = "have" if several else "has"
         raise ValueError(
-            f"{name}: {columns} {have} the same value in every row; give columns that vary"
+            f"{name}: {columns} {have} the same value in every row; pass columns that vary"
         )
     whose = f" of {name}" if which else ""
     which = f"{columns[0].upper()}{columns[1:]}{whose} {'are' if several else 'is'}"

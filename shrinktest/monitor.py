@@ -146,7 +146,7 @@ class DriftMonitor:
         rng: Any = None,
     ) -> None:
         if alpha is not None and run_length is not None:
-            raise ValueError("alpha and run_length exclude each other; give one of them")
+            raise ValueError("alpha and run_length cannot be combined; pass one of them")
         self.alpha = level(0.05 if alpha is None else alpha) if run_length is None else None
         self.run_length = None if run_length is None else positive(run_length, "run_length")
         self.nan_policy = choice(nan_policy, POLICIES, "nan_policy")
@@ -178,7 +178,7 @@ class DriftMonitor:
         keep = self._complete(values, "reference")
         if keep.sum() < _FEWEST:
             raise ValueError(
-                f"reference has {counted(int(keep.sum()), 'row')}; give {_FEWEST} or more"
+                f"reference has {counted(int(keep.sum()), 'row')}; pass {_FEWEST} or more"
             )
         scored = self._scored(rows, size, "reference")
         fitted = hasattr(self.transform, "fit")
@@ -273,7 +273,7 @@ class DriftMonitor:
         if isinstance(rows, str | Path) or in_batches(rows):
             if self.transform is not None or self._models:
                 raise TypeError(
-                    f"{name} is a file, and transform or scores take rows in memory; read it first"
+                    f"{name} is a file, and transform or scores need rows in memory; read it first"
                 )
             types = dict(self._types) if layout is None else layout.types
             return read_if_file(rows, name, types, _MEMORY)
@@ -322,10 +322,13 @@ class DriftMonitor:
         entry = (str(source), sha256(values.tobytes()).hexdigest())
         if entry[1] == self._digest and not again:
             raise AlreadyTaken(
-                f"source {entry[0]!r} has the rows of the reference; pass again=True to take them"
+                f"source {entry[0]!r} has the rows of the reference; pass again=True to process "
+                "them"
             )
         if entry in self._taken and not again:
-            raise AlreadyTaken(f"source {entry[0]!r} was taken already; pass again=True to repeat")
+            raise AlreadyTaken(
+                f"source {entry[0]!r} was already processed; pass again=True to repeat"
+            )
         self._taken.append(entry)
 
     def _note_trends(self, values: Array) -> None:
@@ -463,7 +466,7 @@ class DriftMonitor:
             raise ValueError(f"scores must have the functions of the saved monitor: {names}")
         if (transform is not None) != kept["transformed"]:
             has = "has a" if kept["transformed"] else "has no"
-            raise ValueError(f"transform: the saved monitor {has} transform; give the same")
+            raise ValueError(f"transform: the saved monitor {has} transform; pass the same")
         monitor.transform = _checked_transform(transform)
         monitor._stream = kept["stream"]
         monitor.alpha = kept["alpha"]
@@ -507,7 +510,7 @@ def _times_of(times: Any, size: int) -> list[str] | None:
     entries = [times] * size if np.ndim(times) == 0 else list(times)
     if len(entries) != size:
         raise ValueError(
-            f"times has {len(entries)} entries for {counted(size, 'row')}; give one each"
+            f"times has {len(entries)} entries for {counted(size, 'row')}; pass one each"
         )
     return [_MIDNIGHT.sub("", str(entry)) for entry in entries]
 

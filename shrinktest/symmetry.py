@@ -151,7 +151,7 @@ def symmetry_test(
         max_memory=max_memory,
     )
     if takes_row_numbers(kernel):
-        raise ValueError("kernel: row numbers of a matrix have no reflection; give a kernel of X")
+        raise ValueError("kernel: row numbers of a matrix have no reflection; pass a kernel of X")
     hypothesis = read(X, about=about, scale=scale, column_types=column_types, nan_policy=nan_policy)
     return run(hypothesis, estimator, [KernelSpec(kernel, bandwidth)], settings, rng)
 
@@ -177,8 +177,7 @@ def read(
     columns = data.as_columns()
     if labels := [column.name for column in columns if column.kind != "number"]:
         raise TypeError(
-            f"{name}: columns {listed(labels)} have no numbers to reflect; drop them by "
-            "column_types="
+            f"{name}: columns {listed(labels)} are not numeric; drop them with column_types="
         )
     (complete,) = data.complete(nan_policy)
     keep = complete if nan_policy == "omit" else np.ones_like(complete)
@@ -186,7 +185,7 @@ def read(
     rows = np.stack([column.numbers()[keep] for column in columns], axis=1)
     if n_dimensions(about, "about") > 1 or np.size(about) not in (1, rows.shape[1]):
         entries = f"about has {np.size(about)} entries for {rows.shape[1]} columns"
-        raise ValueError(f"{entries}; give one number, or one for each")
+        raise ValueError(f"{entries}; use one number, or one for each")
     center = np.broadcast_to(
         complete_points(np.atleast_1d(about), "about").values[:, 0], rows.shape[1:]
     )

@@ -126,7 +126,7 @@ class Trial:
         """Test one term for each column of the response, on shared permutations."""
         (plan,) = [plan for plan in self.plans() if plan.term == term]
         if self.response.numbers:
-            raise ValueError("columns: a matrix has no columns; give the response as a table")
+            raise ValueError("columns: a matrix has no columns; pass the response as a table")
         labels, parts = self._columns()
         if isinstance(self.spec.bandwidth, dict | tuple | np.ndarray):
             raise ValueError("columns: bandwidth= has one number per column; use one rule for all")

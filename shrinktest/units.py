@@ -116,7 +116,7 @@ def as_scale(scale: Any, columns: int | None = None, name: str = "scale") -> Sca
     entries = [as_unit(value, f"{name}[{j}]") for j, value in enumerate(scale)]
     if columns is not None and len(entries) != columns:
         raise ValueError(
-            f"{name} has {len(entries)} entries for {counted(columns, 'column')}; give one for each"
+            f"{name} has {len(entries)} entries for {counted(columns, 'column')}; pass one for each"
         )
     return tuple(entries)
 
@@ -164,7 +164,7 @@ def by_name(given: Any, names: Sequence[str], argument: str, rest: Any = None) -
     lacking = [name for name in names if name not in known]
     if lacking and rest is None:
         raise ValueError(
-            f"{argument} has no entry for {listed(lacking)}; give one for every column"
+            f"{argument} has no entry for {listed(lacking)}; pass one for every column"
         )
     return [known.get(name, rest) for name in names]
 
@@ -257,7 +257,7 @@ def _units(Z: Array, scale: str, columns: Any) -> Array:
     constant = constant_columns(Z)
     overflowed = ~np.isfinite(unit) & ~np.isnan(Z).any(axis=0)
     for j in np.flatnonzero((overflowed | (unit == 0.0)) & np.logical_not(constant)):
-        reason = "its values hardly differ: its unit is 0"
+        reason = "its values are nearly constant"
         if overflowed[j]:
             largest = np.abs(Z[:, j]).max()
             reason = (

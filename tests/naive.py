@@ -114,10 +114,10 @@ def skmse_score(K, s):
 
 
 def skmse_factor(*grams, rule="loocv"):
-    """s = 1 - alpha clamped to [0, 1]: it minimises s^2 A - 2 s rhoU ([M14] Theorem 3; erratum E8).
+    """s = 1 - alpha clamped to [0, 1]: it minimizes s^2 A - 2 s rhoU ([M14] Theorem 3; erratum E8).
 
     loocv: A = ((n-2) rhoU + varrho)/(n-1), from the score.  plugin: A = ((n-1) rhoU + varrho)/n.
-    One s for several samples minimises the sum of theirs.
+    One s for several samples minimizes the sum of theirs.
     """
     above = below = 0.0
     for K in grams:

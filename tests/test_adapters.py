@@ -227,7 +227,7 @@ def test_strata_of_one_row_have_nothing_to_test():
 
 def test_messages():
     data = chain(9)
-    with pytest.raises(ValueError, match=r"^data has one column; give a table or an array"):
+    with pytest.raises(ValueError, match=r"^data has one column; pass a table or an array"):
         for_pgmpy(data[:, :1])
     with pytest.raises(ValueError, match=r"^data has 5 rows; a search needs 10 or more$"):
         for_pgmpy(data[:5])
@@ -235,7 +235,7 @@ def test_messages():
     for table in (data, pd.DataFrame(data)):
         with pytest.raises(ValueError, match=r"^data has missing values; remove those rows first"):
             for_pgmpy(table)
-    with pytest.raises(ValueError, match=r"^for_pgmpy takes no candidates"):
+    with pytest.raises(ValueError, match=r"^for_pgmpy does not accept candidates"):
         for_pgmpy(chain(9), bandwidth=[1.0, 2.0])
     with pytest.raises(ValueError, match=r"^kernel is a matrix, of one column only"):
         for_pgmpy(chain(9), kernel=Precomputed(np.eye(N)))

@@ -198,7 +198,8 @@ def test_missing_values():
 
 def test_rows_too_few_to_reject():
     with pytest.warns(
-        UserWarning, match=r"permutations of 7 rows is below 0\.0571, .* can never reject"
+        UserWarning,
+        match=r"with 7 rows the smallest possible p-value is 0\.0571, .* can never reject",
     ):
         assert change_point_test(
             shifted(7, 4, 50.0), n_resamples=np.inf, confidence=None
@@ -254,7 +255,7 @@ def test_results_and_pictures():
         assert "interval:" in text and "00:00:00" not in text and str(result.when.date()) in text
         ax = result.plot(Figure().subplots())
         assert ax.get_xlabel() == "time" and len(ax.lines) >= 2 and names in ax.get_ylabel()
-    with pytest.raises(ValueError, match="no place of a change"):
+    with pytest.raises(ValueError, match="no location of a change"):
         result.members[0].plot()
     with pytest.raises(ValueError, match="chosen by the data"):
         result.summary(effect=True)

@@ -176,7 +176,7 @@ def test_answers_and_a_summary():
     )
     assert (
         answer(X, {"near": Y, "far": Z, "far 2": Z + 1.0})
-        == "X is nearest to near; all others are clearly further away."
+        == "X is closest to near; all others are clearly further away."
     )
     assert "by the estimates; " in answer(X, twins) and "are not clearly further away." in answer(
         X, twins
@@ -248,7 +248,7 @@ NINE = (X[:9], Y[:9], Z[:9])
         ),
         ((X, MODELS), {"method": "westfall-young"}, ValueError, "method must be one of"),
         ((X, Y, Z), {"nan_policy": "propagate"}, ValueError, "nan_policy must be one of"),
-        ((X, Y), {}, ValueError, "candidates: give two or more"),
+        ((X, Y), {}, ValueError, "candidates: pass two or more"),
         ((X, Y, Z), {"names": ("a", "b")}, ValueError, "names must be 3 different texts"),
         ((X, {"X": Y, "b": Z}), {}, ValueError, "names must be 3"),
         ((np.ones(9), np.ones(9), np.ones(8)), {}, ValueError, "the same values in every row"),

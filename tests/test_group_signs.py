@@ -141,7 +141,7 @@ def test_the_level_holds_under_serial_correlation():
 
 def test_signs_need_groups():
     table = trial()
-    with pytest.raises(ValueError, match="give groups="):
+    with pytest.raises(ValueError, match="use groups="):
         factor_test("visit", table, response=response_of(table), within="signs")
     with pytest.raises(ValueError, match="within must be one of"):
         factor_test("visit", table, response=response_of(table), groups="patient", within="sign")

@@ -205,7 +205,7 @@ def test_the_level_of_both_strata_holds():
         ({"t": "arm"}, TypeError, "'t' must be a list of terms"),
         ({"t": ["arm"]}, ValueError, "two different terms"),
         ({"t": ["arm", "arm"]}, ValueError, "two different terms"),
-        ({"arm": ["arm", "visit"]}, ValueError, "give one that no term has"),
+        ({"arm": ["arm", "visit"]}, ValueError, "use a name that no term has"),
         ({"t": ["arm", "visti"]}, ValueError, "Did you mean 'visit'"),
         ({"t": ["arm", "visit"]}, ValueError, "need different permutations; list them apart"),
     ],

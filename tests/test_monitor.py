@@ -323,7 +323,7 @@ def test_rows_are_taken_once_by_name(rng, tmp_path):
     path = tmp_path / "day.csv"
     rows.to_csv(path, index=False)
     monitor.update(path)
-    with pytest.raises(AlreadyTaken, match=r"source 'day\.csv' was taken already"):
+    with pytest.raises(AlreadyTaken, match=r"source 'day\.csv' was already processed"):
         monitor.update(str(path))
     assert monitor.result.n_rows == 30
     assert monitor.update(path, again=True).n_rows == 60
@@ -389,8 +389,11 @@ GOOD = np.random.default_rng(3).normal(size=(60, 2))
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: DriftMonitor(GOOD, alpha=0.1, run_length=10), "alpha and run_length exclude"),
-        (lambda: DriftMonitor(GOOD[:49]), "reference has 49 rows; give 50 or more"),
+        (
+            lambda: DriftMonitor(GOOD, alpha=0.1, run_length=10),
+            "alpha and run_length cannot be combined",
+        ),
+        (lambda: DriftMonitor(GOOD[:49]), "reference has 49 rows; pass 50 or more"),
         (lambda: DriftMonitor(GOOD, alpha=1.0), "alpha must lie strictly"),
         (lambda: DriftMonitor(GOOD, run_length=0), "run_length must be a finite number > 0"),
         (lambda: DriftMonitor(GOOD, scores="column"), "scores must be one of .*Did you mean"),

@@ -129,13 +129,17 @@ def test_words_that_no_test_has_get_a_reason(name):
         ("permutation_test", "n_resample", "it is n_resamples= here"),
         ("permutation_test", "pairs", "it is paired= here"),
         ("k_sample_test", "paired", "it is blocks= here, with the label"),
-        ("k_sample_test", "names", "give a dict from names to samples"),
-        ("two_sample_test", "alternative", "any difference; for a direction read the intervals"),
-        ("independence_test", "alternative", "any dependence; for its sign use scipy"),
-        ("two_sample_test", "by", "compare takes segments, as by="),
-        ("two_sample_test", "weights", "rows count alike"),
+        ("k_sample_test", "names", "pass a dict from names to samples"),
+        ("two_sample_test", "alternative", "have no direction; see the intervals of compare"),
+        (
+            "independence_test",
+            "alternative",
+            "dependence has no direction in general; for its sign use scipy",
+        ),
+        ("two_sample_test", "by", "segments for compare, as by="),
+        ("two_sample_test", "weights", "rows have equal weight"),
         ("two_sample_test", "device", "run on the CPU; workers"),
-        ("two_sample_test", "given", "two_sample_test covariates="),
+        ("two_sample_test", "given", "two_sample_test with covariates="),
     ],
 )
 def test_a_word_typed_gets_the_one_meant_or_the_reason(name, option, words):

@@ -1,4 +1,4 @@
-"""The distance of a Gaussian mixture from an embedding, and its minimisation."""
+"""The distance of a Gaussian mixture from an embedding, and its minimization."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Matching:
             2.0 * pi * (pairs.variances - f.variances),
         )
 
-    def minimise(
+    def minimize(
         self, start: Mixture, floor: float, steps: int, tol: float
     ) -> tuple[Mixture, int, bool]:
         """The best mixture near the start, the iterations it took, and whether they were enough.

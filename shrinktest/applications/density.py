@@ -1,6 +1,6 @@
 """Density estimation by kernel mean matching with a Gaussian mixture.
 
-The mixture is the one whose kernel mean is nearest to an estimate.
+The mixture is the one whose kernel mean is closest to an estimate.
 """
 
 from __future__ import annotations
@@ -182,7 +182,7 @@ class KernelMeanMatching(DensityMixin, OnPoints):
         matching = Matching(self.embedding_)
         self.start_ = self._start(points, k, floor, starts)
         self.variances_identified_ = matching.closed.sees_variances
-        mixture, self.n_iter_, self.converged_ = matching.minimise(self.start_, floor, steps, tol)
+        mixture, self.n_iter_, self.converged_ = matching.minimize(self.start_, floor, steps, tol)
         self.weights_, self.means_, self.variances_ = mixture
         self.objective_ = max(matching.evaluate(mixture)[0], 0.0)
         if not self.converged_:

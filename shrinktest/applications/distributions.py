@@ -261,12 +261,12 @@ def _median(squares: Array) -> float:
     pairs = squares[np.triu_indices(len(squares), 1)]
     if len(pairs) == 0:
         raise ValueError(
-            "level2_bandwidth='median' needs at least 2 training samples; give a number"
+            "level2_bandwidth='median' needs at least 2 training samples; use a number"
         )
     middle = float(np.median(pairs))
     if middle <= 0.0:
         raise ValueError(
-            "level2_bandwidth='median': the median distance of the embeddings is 0; give a number"
+            "level2_bandwidth='median': the median distance of the embeddings is 0; use a number"
         )
     return float(np.sqrt(middle))
 

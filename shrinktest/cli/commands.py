@@ -13,9 +13,8 @@ from shrinktest.cli import values
 from shrinktest.cli.options import NAN_POLICY, SPELLED, Parser, Typed, add_option, add_parameters
 
 EXIT_CODES = (
-    "exit codes: 0 the test ran, 1 with --exit-code if it rejects (equivalence: if it does not) or "
-    "--fail-if holds, "
-    "2 bad usage or input, 70 an error of shrinktest itself, 130 interrupted"
+    "exit codes: 0 the test ran; 1 it rejects (with --exit-code; equivalence: it does not), or the "
+    "condition of --fail-if holds; 2 wrong usage or input; 70 an internal error; 130 interrupted"
 )
 
 
@@ -46,12 +45,18 @@ class Command:
     def closing(self) -> str:
         """The end of the description."""
         if "store" in signature(self.functions[0]).parameters and "DESIGN" in self.files:
-            return "Interrupted with --store FILE, the same command goes on where it was."
+            return "With --store FILE an interrupted run resumes."
         return (
-            "A file is CSV, Parquet or npy, a pattern such as 'a/*.parquet', or - (standard input)."
+            "Files are CSV, Parquet or npy, patterns such as 'a/*.parquet', or - (standard input)."
         )
 
 
+_AUC = "CONDITION exit with 1 if the result meets a condition, such as 'auc > 0.6'"
+_STUDY = {
+    "set": "KEY=VALUE parameter of the design, such as dimension=20; repeatable",
+    "seed": "N seed that makes the result reproducible",
+    "resamples": "N number of permutations of each test ({default})",
+}
 _TEXT = "header sep decimal thousands date_format encoding na comment skip_rows"
 _PRINTED = "json paragraph markdown"
 _READING = f"{_TEXT} {_PRINTED} plot exit_code"
@@ -66,8 +71,9 @@ COMMANDS = {
         "'zip=category,amount=number' --decimal ,|"
         "march.parquet april.parquet --by country --sort effect --top 10 --fail-if 'auc > 0.6'",
         shown={
-            "by": "NAME column whose values get a report each, with p-values adjusted for all",
-            "sort": "VALUE pvalue, effect or column (pvalue)",
+            "by": "NAME column whose values each get a report, with p-values adjusted for all",
+            "sort": "VALUE order of the columns: pvalue, effect or column (pvalue)",
+            "fail_if": _AUC,
         },
     ),
     "two-sample": Command(
@@ -79,9 +85,10 @@ COMMANDS = {
         "--plot null.png|"
         "'before/*.parquet' 'after/*.parquet' --gram rff --rank 200",
         leave_out="bins",  # of files in batches, by an option that other commands share
+        shown={"fail_if": _AUC},
     ),
     "change": Command(
-        "does a series change, and with which row?",
+        "does a series change, and when?",
         "change_point_test change_points",
         "DATA",
         f"columns {_READING} fail_if sort several set",
@@ -89,6 +96,11 @@ COMMANDS = {
         "--block-length auto|"
         "series.csv --several --n-changes 3",
         "rows",
+        shown={
+            "confidence": (
+                "N confidence level of the interval for the location of a change ({default})"
+            ),
+        },
     ),
     "independence": Command(
         "are two variables independent?",
@@ -107,10 +119,10 @@ COMMANDS = {
         f"columns {_READING} pairwise fail_if effect set bins",
         "a.csv b.csv c.csv --pairwise --seed 0|site*.csv --comparison pooled --effect|"
         "table.csv --by week --blocks day --fail-if 'pvalue < 0.01'",
-        shown={"pairwise": "- every pair of samples instead, with adjusted p-values"},
+        shown={"pairwise": "- compare all pairs of samples, with adjusted p-values"},
     ),
     "factors": Command(
-        "which factors of a design matter?",
+        "which factors of a design affect the response?",
         "factor_test",
         "DATA FORMULA",
         f"{_TEXT} pairwise {_PRINTED} plot exit_code fail_if set",
@@ -119,6 +131,7 @@ COMMANDS = {
         "table.csv 'pain ~ arm * age' --kernel linear --plot shares.png --exit-code",
         runner="factor_command:run_factors",
         leave_out="formula data",
+        shown={"estimator": "VALUE kme, or auto, which combines several kernels ({default})"},
     ),
     "joint": Command(
         "are several variables jointly independent?",
@@ -136,9 +149,10 @@ COMMANDS = {
         f"columns {_READING} fail_if set",
         "errors.csv|errors.csv --columns a,b --about 0.5,2|errors.csv --estimator auto --exit-code",
         "rows",
+        shown={"resamples": "N number of random sign patterns, or inf for all ({default})"},
     ),
     "fits": Command(
-        "do data come from a model that can be simulated?",
+        "do the data fit a model that can be simulated?",
         "goodness_of_fit_test",
         "DATA MODEL",
         f"columns {_READING} by_column fail_if effect witness coordinates set",
@@ -146,14 +160,20 @@ COMMANDS = {
         "--simulations 499|data.csv mymodel:simulate --by-column --plot columns.png",
         runner="fits_command:run_fits",
         leave_out="simulate",
+        shown={"witness": "FILE save a picture of where data and model differ"},
     ),
     "closer": Command(
-        "which of two models, or of several, is closer to what was observed?",
+        "which of several models is closest to the data?",
         "closer_test",
         "FILE...",
         f"columns x y z {_READING} fail_if",
         "observed.csv model_a.csv model_b.csv|observed.csv model_*.csv --method fdr_bh|"
         "table.csv --measure dependence --x income --y age --z school",
+        shown={
+            "alpha": "N significance level ({default})",
+            "paired": "- row i of the data and of all models belong together",
+            "exit_code": "- exit with 1 if one model is clearly closer than another",
+        },
     ),
     "equivalence": Command(
         "are two samples practically the same?",
@@ -163,6 +183,11 @@ COMMANDS = {
         "before.csv after.csv --margin 0.05 --measure distance|before.csv after.csv --margin 0.6 "
         "--measure auc|"
         "table.csv --x dose --y response --margin 0.1 --measure dependence",
+        shown={
+            "alpha": "N significance level; the limit has confidence 1 - alpha ({default})",
+            "exit_code": "- exit with 1 if equivalence is not shown",
+            "fail_if": "CONDITION exit with 1 if the result meets a condition: 'upper > 0.1'",
+        },
     ),
     "columns": Command(
         "in which columns do two samples differ?",
@@ -180,9 +205,13 @@ COMMANDS = {
         "table.csv --plot heat.png|table.csv --x a,b --y c:f --method fdr_bh|table.csv --given "
         "others",
         "variables",
+        shown={
+            "given": "NAMES conditioning columns, or others: all other columns of the table",
+            "block_length": "VALUE as in the command independence; it requires --y",
+        },
     ),
     "monitor": Command(
-        "has a stream of rows changed since a reference, at any time?",
+        "has a stream of rows drifted away from a reference?",
         "DriftMonitor",
         "FILE...",
         f"{_TEXT} time unordered state again {_PRINTED} plot html exit_code fail_if",
@@ -190,19 +219,30 @@ COMMANDS = {
         "reference.csv --state m.npz --run-length 10000",
         runner="monitor_command:run_monitor",
         leave_out="scores reference",
+        shown={
+            "alpha": "N probability of a false alarm at any time (0.05)",
+            "exit_code": "- exit with 1 on an alarm",
+            "fail_if": "CONDITION exit with 1 if the result meets a condition: 'evidence > 20'",
+            "seed": "N seed that makes the result reproducible",
+        },
     ),
     "check-level": Command(
-        "does a test keep its level on data like these?",
+        "is the test valid on data like these?",
         "check_level two_sample_test independence_test",
         "FILE...",
         f"columns x y {_READING} test set",
         "a.csv b.csv --estimator fkmse --trials 500|table.csv --x dose --y response --blocks site|"
         "a.csv b.csv --test mine:pipeline",
         runner="studies:run_check_level",
+        shown={
+            "trials": "N number of permuted data sets ({default})",
+            "seed": "N seed that makes the result reproducible",
+            "exit_code": "- exit with 1 if the test rejects too often",
+        },
         leave_out="alpha covariates covariate_method lags store given_method sample_ratio",
     ),
     "power": Command(
-        "how often do the tests reject?",
+        "how often do tests reject in simulated data?",
         "power_study two_sample_test",
         "[DESIGN]",
         f"list tests set csv {_PRINTED} plot quiet",
@@ -210,9 +250,10 @@ COMMANDS = {
         "scale-change --set dimension=20 --store study.sqlite --csv power.csv",
         runner="studies:run_power",
         leave_out="progress test_options",
+        shown=_STUDY,
     ),
     "sample-size": Command(
-        "how many observations does a test need?",
+        "how many observations does a test need for a given power?",
         "solve_sample_size two_sample_test",
         "DESIGN|FILES...",
         f"columns x y {_TEXT} set {_PRINTED} plot quiet",
@@ -221,6 +262,13 @@ COMMANDS = {
         "mean-shift --set shift=0.7 --ratio 2",
         runner="studies:run_sample_size",
         leave_out="progress test_options",
+        shown={
+            **_STUDY,
+            "estimator": "VALUE kme, fkmse:lam_cov=0.3, kme+fkmse (combined) or auto (recommended)",
+            "alpha": "N significance level ({default})",
+            "confidence": "N confidence level of the interval for the sample size ({default})",
+            "trials": "N data sets simulated after a rough search ({default})",
+        },
     ),
     "detectable-effect": Command(
         "how small an effect does a test detect?",
@@ -231,15 +279,22 @@ COMMANDS = {
         "scale-change --n 100 --power 0.9 --estimator auto",
         runner="studies:run_detectable_effect",
         leave_out="progress test_options",
-        shown={"n": "N size of the first sample, or number of pairs, rows or groups"},
+        shown={
+            **_STUDY,
+            "n": "N size of the first sample, or number of pairs, rows or groups",
+            "estimator": "VALUE kme, fkmse:lam_cov=0.3, kme+fkmse (combined) or auto (recommended)",
+            "alpha": "N significance level ({default})",
+            "confidence": "N confidence level of the interval for the effect ({default})",
+            "trials": "N data sets that the effect is fitted to ({default})",
+        },
     ),
-    "estimators": Command("list the estimators, one line each", runner="studies:run_estimators"),
+    "estimators": Command("list estimators of the kernel mean", runner="studies:run_estimators"),
     "warmup": Command(
-        "compile all loops now, as for an image, before the first long test",
+        "compile all loops in advance, such as for a container image",
         runner="warmup:run_warmup",
     ),
     "completion": Command(
-        "print a script by which bash, zsh or fish completes commands",
+        "print a completion script for bash, zsh or fish",
         files="SHELL",
         runner="studies:run_completion",
     ),
@@ -263,11 +318,19 @@ def parser(words: Collection[str] = tuple(COMMANDS)) -> Parser:
     )
     commands = program.add_subparsers(dest="command", metavar="COMMAND")
     for name, command in COMMANDS.items():
-        subparser = commands.add_parser(name, help=command.summary, allow_abbrev=False)
+        subparser = commands.add_parser(
+            name, help=command.summary, description=_sentence(command.summary), allow_abbrev=False
+        )
         if name in words:
             _complete(subparser, name)
-    commands.add_parser("help", help="show the help of a command").add_argument("topic", nargs="?")
+    shown = commands.add_parser("help", help="show the help of a command")
+    shown.add_argument("topic", nargs="?", help="name of a command")
     return program
+
+
+def _sentence(summary: str) -> str:
+    """Return the summary of a command with a capital."""
+    return f"{summary[0].upper()}{summary[1:]}"
 
 
 def parsers_in(program: Parser) -> dict[str, Parser]:
@@ -282,27 +345,28 @@ def _complete(subparser: Parser, name: str) -> None:
         many: dict[str, Any] = (
             {"nargs": "+"} if word.endswith("...") else {"nargs": "?"} if word[0] == "[" else {}
         )
-        subparser.add_argument(f"file {word.strip('.[]')}", metavar=word.strip(".[]"), **many)
+        about = "bash, zsh or fish" if word == "SHELL" else None
+        name_shown = word.strip(".[]")
+        subparser.add_argument(f"file {name_shown}", metavar=name_shown, help=about, **many)
     if not command.verbs:
         return
     subparser.examples = tuple(
         f"shrinktest {name} {example}" for example in command.examples.split("|")
     )
     subparser.files = command.files
-    subparser.description = f"{command.summary[0].upper()}{command.summary[1:]}\n{command.closing}"
+    subparser.description = f"{_sentence(command.summary)}\n{command.closing}"
     # argparse takes a word such as -5:5 for an option, unless it looks like a negative number
     subparser._negative_number_matcher = re.compile(r"^-\d+(?:[:,]-?\d+)*$|^-\d*\.\d+$")
     for option in command.options.split():
         add_option(subparser, option, shown=command.shown.get(option, ""))
     study = "DESIGN" in command.files
-    verbs = command.functions[: 1 if study else None]
-    add_parameters(subparser, verbs, command.leave_out.split(), command.shown)
+    functions = command.functions[: 1 if study else None]
+    add_parameters(subparser, functions, command.leave_out.split(), command.shown)
     if study:
         excluded = TEST_OPTIONS + (PILOT_OPTIONS if "FILES" in command.files else ())
         own = signature(command.functions[1]).parameters
-        add_parameters(
-            subparser, command.functions[1:], [option for option in own if option not in excluded]
-        )
+        others = [option for option in own if option not in excluded]
+        add_parameters(subparser, command.functions[1:], others, command.shown)
 
 
 def arguments(

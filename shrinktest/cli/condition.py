@@ -54,7 +54,7 @@ class Condition:
             least = _least_pvalue(getattr(result, "overall", result))
         if self.sign[0] == "<" and not self._compare(least, self.limit):
             raise ValueError(
-                f"--fail-if: no p-value can be below {least:.2g} here; give more --resamples or "
+                f"--fail-if: no p-value can be below {least:.2g} here; use more --resamples or "
                 "more rows"
             )
         return ""

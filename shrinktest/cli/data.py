@@ -84,7 +84,7 @@ def _by_column(
 def variables(args: Typed, options: dict[str, Any], takes: Mapping[str, Any]) -> Arguments:
     """Return variables, each in columns of one file, and the related arguments of the test."""
     if args.columns is not None:
-        raise ValueError("--columns is for samples; give --x and --y")
+        raise ValueError("--columns is for samples; use --x and --y")
     (file,) = _files(args, takes)
     labels = _labels(file, options)
     others = options.get("given") == "others" and "others" not in file.names
@@ -141,7 +141,7 @@ def two(args: Typed) -> tuple[TestInfo, Any]:
     Two samples are in two files, two variables in one.
     """
     if len(args.files) > 2:
-        raise ValueError("give two files, or one with --x and --y")
+        raise ValueError("pass two files, or one with --x and --y")
     if len(args.files) == 1:
         return INDEPENDENCE, variables
     if (args.x, args.y) != (None, None):
@@ -169,7 +169,7 @@ def _variables(
             return [[name] for name in rest]
         if len(args.variable) < 2:
             raise ValueError(
-                "give two variables or more: one --variable for each, or none for every column"
+                "pass two variables or more: one --variable for each, or none for every column"
             )
         return [file.select(names) for names in args.variable]
     x, y = (None if names is None else file.select(names) for names in (args.x, args.y))
@@ -181,7 +181,7 @@ def _variables(
         y = [rest[1]]
     if x is None or y is None:
         raise ValueError(
-            f"give the columns to test as --x and --y; {file.source} has {', '.join(file.names)}"
+            f"pass the columns to test as --x and --y; {file.source} has {', '.join(file.names)}"
         )
     return [x, y] if args.z is None else [x, y, file.select(args.z)]
 
@@ -217,8 +217,8 @@ def _frames(
     Raise Problems with the problems of all of them, missing values included.
     """
     policy = args.nan_policy or (NAN_POLICY if "nan_policy" in takes else "")
-    gaps = "give --nan-policy omit or indicator" if policy == "raise" else ""
-    text = "" if "times" in takes else "give --types for it, =drop or =category"
+    gaps = "use --nan-policy omit or indicator" if policy == "raise" else ""
+    text = "" if "times" in takes else "use --types for it, =drop or =category"
     return frames_of(files, names, args.types, (gaps, text))
 
 

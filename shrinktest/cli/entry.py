@@ -57,7 +57,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             code = _run(args, list(sys.argv[1:] if argv is None else argv))
     except KeyboardInterrupt:
         resumes = (
-            f"; the same command goes on from {args.store}"
+            f"; rerun the same command to resume from {args.store}"
             if args.store and Path(args.store).exists()
             else ""
         )
@@ -73,7 +73,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception as error:
         write(traceback.format_exc(), sys.stderr)
         return _complain(
-            f"error: {type(error).__name__}, which is an error of shrinktest itself", FAILED
+            f"error: {type(error).__name__}, an internal error of shrinktest; please report it",
+            FAILED,
         )
     failure = write(printed.getvalue(), sys.stdout)
     if failure is None or isinstance(failure, BrokenPipeError):
@@ -93,7 +94,7 @@ def _run(args: Typed, words: list[str]) -> int:
     except SystemExit as stop:  # argparse has printed the help, or what is wrong
         return int(stop.code or 0)
     if args.command is None:
-        return _complain(f"error: name a command before {unknown[0]}; see shrinktest --help", WRONG)
+        return _complain(f"error: put a command before {unknown[0]}; see shrinktest --help", WRONG)
     if unknown:
         return _complain(f"error: {_unknown(args.command, unknown[0])}", WRONG)
     command = COMMANDS[args.command]
@@ -122,7 +123,8 @@ def _run(args: Typed, words: list[str]) -> int:
 def _unknown(command: str, word: str) -> str:
     """Return what is wrong with an unknown option of a command, and which may be meant."""
     if word == "-" or not word.startswith("-"):
-        return f"{command} has no use for {word!r}; see shrinktest {command} --help"
+        usage = f"{command} {COMMANDS[command].files}".strip()
+        return f"unexpected argument {word!r}; usage: shrinktest {usage} [options]"
     known = [
         text
         for text in parsers_in(parser([command]))[command]._option_string_actions

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 PACKAGED = ("eckerle4",)
 #: What may help for a fault of a text, by the name of an option.
 _ADVICE = {
-    "sep": "give --sep, --skip-rows or --comment",
-    "header": "give --header yes or --header no",
-    "encoding": "give --encoding, such as {}",
+    "sep": "use --sep, --skip-rows or --comment",
+    "header": "use --header yes or --header no",
+    "encoding": "use --encoding, such as {}",
 }
 
 
@@ -284,7 +284,7 @@ def _refuse_other_types(paths: Sequence[str], frames: Sequence[pd.DataFrame]) ->
             raise ValueError(
                 f"{other}: column {name!r} holds {'text or dates' if kinds[0] else 'numbers'}, "
                 "unlike that of "
-                f"{paths[0]}; give --types {name}=category, or correct it"
+                f"{paths[0]}; use --types {name}=category, or correct it"
             )
 
 
@@ -292,19 +292,19 @@ def remedy_for(odd: OddCell, name: str) -> str:
     """Return the options to choose from for a cell of the column ``name``."""
     cell = as_series([odd.text])
     if odd.grouped:
-        return "give --thousands . or --decimal ."
+        return "use --thousands . or --decimal ."
     if odd.forms:
-        return f"give --date-format {' or '.join(odd.forms)}"
+        return f"use --date-format {' or '.join(odd.forms)}"
     comma = [] if odd.pointed or np.isnan(floats_in(cell, ",")[0]) else ["--decimal ,"]
     comma += ["--thousands ,"] if re.fullmatch(THOUSANDS["."], odd.text) else []
     if "," in odd.text and comma:
-        return f"give {' or '.join(comma)}"
+        return f"use {' or '.join(comma)}"
     if "," in odd.text and re.fullmatch(THOUSANDS[","], odd.text):
-        return "give --decimal , --thousands ."
+        return "use --decimal , --thousands ."
     if np.isfinite(people_write(cell)[0]):
-        return f"give --types {shlex.quote(f'{name}=number')}"
+        return f"use --types {shlex.quote(f'{name}=number')}"
     if re.fullmatch(DURATION, odd.text):
-        return f"give --types {shlex.quote(f'{name}=duration')}"
+        return f"use --types {shlex.quote(f'{name}=duration')}"
     joint = "=" if odd.text.startswith("-") else " "  # -inf alone would be an option
     missing = "--na ' --'" if odd.text == "--" else f"--na{joint}{shlex.quote(odd.text)}"
-    return f"correct it, or give --types {shlex.quote(f'{name}=category')} or {missing}"
+    return f"correct it, or use --types {shlex.quote(f'{name}=category')} or {missing}"

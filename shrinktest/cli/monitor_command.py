@@ -29,7 +29,7 @@ def run_monitor(args: Typed, command: Command) -> int:
     if known:
         _refuse_settings(args)
     elif len(paths) < 2 and state is None:
-        raise ValueError("give the reference and another file, or keep the monitor with --state")
+        raise ValueError("pass the reference and another file, or keep the monitor with --state")
     text = {name: value for name in TextOptions.__annotations__ if (value := getattr(args, name))}
     types = args.types or {}
     files = read_files(paths, TextOptions(**text), types)
@@ -93,4 +93,4 @@ def _take(monitor: DriftMonitor, path: str, file: File, table: Any, args: Typed)
         )
     except AlreadyTaken as error:
         what = str(error).partition(";")[0].replace(repr(name), path).removeprefix("source ")
-        raise ValueError(f"{what}; give --again to take it") from None
+        raise ValueError(f"{what}; use --again to process it again") from None

@@ -1,4 +1,4 @@
-"""Options generated from test signatures, with help from the docstrings' parameter sections."""
+"""Options generated from test signatures, and the help of each."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import argparse
 import re
 from collections.abc import Callable, Iterable, Mapping
 from inspect import Parameter, signature
-from textwrap import shorten
+from textwrap import wrap
 from typing import Any
 
 from shrinktest._docs import parameters_of
 from shrinktest.cli import values
 
-WIDTH = 110  # of the help, in letters
+WIDTH = 115  # of the help, in letters
 NAN_POLICY = "raise"  # of all commands, whatever the function has in Python
 
 #: Parameters that only Python has, or that a command gives by itself.
@@ -75,90 +75,123 @@ _REPEATED = (
 )
 _CHOICES = {"header": ("auto", "yes", "no"), "decimal": (".", ",")}
 _ALSO = {"sep": ("--separator", "--delimiter")}
-#: What stands for the value, "-" for none, and the help, of options without a parameter or with a
-#: text of their own.
+#: The value, "-" for none, and the help of every option.  Of a parameter, {choices} are the values
+#: that its type lists, and ({default}) is its default, if it has one.
 HELP = {
-    "columns": "NAMES such as a,b or, by position, 2:5 (all)",
-    "x": "NAMES columns of the variable x, such as a,b or 2:5",
-    "y": "NAMES columns of the variable y",
-    "z": "NAMES columns of the variable z",
-    "variable": "NAMES columns of one variable; repeatable (each column)",
-    "header": "WHETHER auto, yes or no: does the first row name the columns? (auto)",
-    "sep": "MARK character between cells, tab or space (the one in the first line)",
-    "decimal": "MARK mark before decimals (.)",
-    "thousands": "MARK mark between thousands",
-    "date_format": "FORMAT how dates are written, such as %%d/%%m/%%Y (2024-03-31)",
-    "encoding": "NAME such as latin-1 or utf-16 (utf-8)",
-    "na": "CELL missing cells besides empty ones, NA and NaN; repeatable",
-    "comment": "MARK skip lines that begin so; repeatable",
-    "skip_rows": "N skip lines at the beginning",
-    "sort": "- put the rows into the order of --time first",
-    "unordered": "- rows of a file are in no order: shuffle them",
-    "state": "FILE where the monitor is kept; if it exists, no reference is named",
-    "again": "- take files that were taken already a second time",
-    "several": "- look for several changes, one after the other",
-    "set": (
-        "KEY=VALUE a parameter of the estimator (of studies: of the design), such as lam_cov=0.3; "
-        "repeatable"
-    ),
-    "bins": "N bins of rows that are permuted, of data in batches (2000)",
-    "effect": "- how large the difference or dependence is, with intervals",
-    "json": "- print JSON, whose keys are the result's attributes in Python",
+    "columns": "NAMES columns to use, such as a,b or, by position, 2:5 (all)",
+    "x": "NAMES columns of variable x, such as a,b or 2:5",
+    "y": "NAMES columns of variable y",
+    "z": "NAMES columns of variable z",
+    "variable": "NAMES columns of one variable; repeatable (each column is a variable)",
+    "header": "WHETHER whether the first row names the columns: auto, yes or no (auto)",
+    "sep": "MARK character between cells, tab or space (detected in the first line)",
+    "decimal": "MARK decimal mark (.)",
+    "thousands": "MARK thousands separator",
+    "date_format": "FORMAT format of dates, such as %%d/%%m/%%Y (ISO: 2024-03-31)",
+    "encoding": "NAME text encoding, such as latin-1 or utf-16 (utf-8)",
+    "na": "CELL further code for missing values, in addition to NA and NaN; repeatable",
+    "comment": "MARK skip lines starting with MARK; repeatable",
+    "skip_rows": "N number of lines to skip at the beginning",
+    "nan_policy": "VALUE treatment of missing values: {choices} ({default})",
+    "sort": "- sort the rows by --time first",
+    "unordered": "- shuffle the rows of each file, because their order has no meaning",
+    "state": "FILE file that stores the monitor; if it exists, pass no reference",
+    "again": "- process files again that the monitor has already processed",
+    "several": "- find several changes, one after another",
+    "n_changes": "N largest number of changes, with --several (no limit)",
+    "change": "VALUE single: one change; epidemic: a change that later ends ({default})",
+    "trim": "FRACTION rows at either end in which no change is sought, as a fraction ({default})",
+    "set": "KEY=VALUE parameter of the estimator, such as lam_cov=0.3; repeatable",
+    "bins": "N number of bins for data read in batches (2000)",
+    "effect": "- estimate the effect size, with confidence intervals",
+    "json": "- print JSON, whose keys are the attributes of the result in Python",
     "plot": "FILE save a picture, such as null.png",
-    "paragraph": "- print sentences for a protocol or an article",
-    "markdown": "- print Markdown, as for a comment on a pull request",
-    "html": "FILE save the report as a page with pictures",
+    "paragraph": "- print a paragraph for a report or an article",
+    "markdown": "- print Markdown, such as for a comment on a pull request",
+    "html": "FILE save the report as a web page with pictures",
     "csv": "FILE save the table",
     "witness": "FILE save a picture of where the samples differ",
-    "coordinates": "NAMES one or two columns to show in it",
-    "response": "NAMES columns that the terms may explain, such as pain,mood",
-    "typ": "N 2: each term adjusted for all that do not contain it; 1: for those before it (2)",
-    "statistic": "VALUE robust to unequal spread, or F (robust)",
-    "location": "VALUE auto: effects of the other terms are taken off the numbers first (auto)",
-    "within": "VALUE of groups, rows change places, or signs of residual rows (rows)",
-    "terms": "NAME=TERMS terms tested together, such as 'arm in any way=arm,arm:time'; repeatable",
-    "fit": "MODULE:FUNCTION a function of the data to the parameters of the model",
-    "by_column": "- every column by itself instead, with adjusted p-values",
-    "pairwise": "TERM every pair of levels of one factor instead",
-    "exit_code": "- exit with 1 if the test rejects (equivalence: if it does not)",
-    "fail_if": "'auc>0.6' print the value, and exit with 1, if the result or its effect has this",
-    "test": "MODULE:FUNCTION a function (X, Y) -> p-value, or such as ks_2samp (ours)",
+    "coordinates": "NAMES one or two columns to show in the picture of --witness",
+    "response": "NAMES response columns, such as pain,mood",
+    "typ": (
+        "N type 2: adjusted for all terms that do not contain it; 1: for earlier terms ({default})"
+    ),
+    "statistic": "VALUE robust (allows for unequal spread) or F ({default})",
+    "location": "VALUE auto: subtract the effects of the other terms from numeric responses (auto)",
+    "within": "VALUE permute rows within groups, or flip the signs of residual rows ({default})",
+    "terms": "NAME=TERMS terms tested jointly: 'arm in any way=arm,arm:time'; repeatable",
+    "fit": "MODULE:FUNCTION function that computes the parameters of the model from the data",
+    "simulations": "N number of data sets simulated from the model ({default})",
+    "n_reference": "N rows of the reference sample (5 per row of data, between 200 and 2000)",
+    "by_column": "- test each column separately, with adjusted p-values",
+    "pairwise": "TERM compare all pairs of levels of this factor, with adjusted p-values",
+    "comparison": "VALUE distances between pairs of samples, or from the pooled sample ({default})",
+    "weights": "VALUE weights of the distances: {choices} ({default})",
+    "covariate_method": "VALUE adjustment for covariates: {choices} ({default})",
+    "given_method": "VALUE conditioning method: {choices} ({default})",
+    "measure": "VALUE measure of the difference or dependence: {choices} ({default})",
+    "margin": "VALUE smallest difference that matters, chosen before seeing the data",
+    "alternative": "VALUE alternative hypothesis for each pair: {choices} ({default})",
+    "method": "NAME adjustment for multiple comparisons, such as holm or fdr_bh ({default})",
+    "folds": "N number of folds of cross-fitting, with --measure auc ({default})",
+    "exit_code": "- exit with 1 if the test rejects",
+    "fail_if": "CONDITION exit with 1 if the result meets a condition, such as 'pvalue < 0.01'",
+    "test": "TEST MODULE:FUNCTION with (X, Y) -> p-value, or a name such as ks_2samp",
     "list": "- list the designs",
-    "tests": "- list the tests of other packages for --estimators",
-    "quiet": "- no progress bar, which only a terminal shows",
+    "tests": "- list the tests of other packages, for use in --estimators",
+    "quiet": "- show no progress bar",
     "estimator": (
-        "VALUE kme, fkmse:lam_cov=0.3, auto (recommended) or several; see `shrinktest estimators`"
+        "VALUE kme, fkmse:lam_cov=0.3, several, or auto (recommended); see `shrinktest estimators`"
     ),
-    "estimators": (
-        "VALUE kme,auto,ks_2samp,fkmse:loo=paper; kme+fkmse combines two; see `power --tests`"
-    ),
+    "estimators": "VALUE estimators and tests, such as kme,auto,ks_2samp; kme+fkmse combines two",
     "kernel": (
         "VALUE gaussian, laplacian, linear, polynomial, cosine, whitened:lam=0.01, second-order, "
-        "depth, energy"
+        "depth or energy"
     ),
+    "kernel_x": "VALUE as --kernel, for one variable",
+    "kernel_y": "VALUE as --kernel, for one variable",
     "bandwidth": (
-        "VALUE median, neighbours, 0.5*median, 2, one per column (3,0.5 or income=3,age=0.5), grid"
+        "VALUE median, neighbours, 0.5*median, 2, grid, or per column (3,0.5 or income=3,age=0.5)"
     ),
+    "bandwidth_x": "VALUE as --bandwidth, for one variable",
+    "bandwidth_y": "VALUE as --bandwidth, for one variable",
+    "form": "VALUE form of the statistic: {choices} ({default})",
     "scale": (
-        "VALUE sd, mad, rank, deviation, none, or one per column (1,1000 or income=1000,age=mad)"
+        "VALUE units: sd, mad, rank, deviation, none, or per column (1,1000 or income=1000,age=mad)"
     ),
     "types": "TYPES zip=category,amount=number,id=drop,day=date,size=S<M<L; repeatable",
     "blocks": "NAME column of labels: permute rows only within blocks",
     "groups": "NAME column of labels: permute whole groups (clusters)",
-    "by": "NAME column that splits the rows",
-    "sample_ratio": "VALUE planned sizes such as 1,1: a note says if the files do not fit",
-    "given": "NAMES columns that are given: are the others dependent besides?",
+    "top": "N number of columns that the report shows (all)",
+    "by": "NAME column whose values divide the rows into samples",
+    "sample_ratio": "VALUE planned ratio of sizes, such as 1,1; a note warns of a mismatch",
+    "paired": "- row i of both samples is a pair",
+    "block_length": (
+        "VALUE rows of a series permuted together: a number, auto, or whole (shift the series)"
+    ),
+    "given": "NAMES conditioning columns: test whether x and y are dependent given these",
     "covariates": "NAMES columns of both files to adjust for",
-    "time": "NAME column with the increasing times of the rows",
-    "stopping": "VALUE draw fewer permutations: besag-clifford, besag-clifford:h=10 or curtailed",
-    "lags": "VALUE tests at lags such as -5:5; at lag k, row t of x meets row t + k of y",
-    "about": "VALUE the point: a number, or one per column such as 0.5,2",
-    "seed": "N makes the p-value reproducible",
-    "n": "VALUE numbers of observations, such as 20,40,80",
-    "alphas": "VALUE levels, such as 0.05,0.1",
-    "workers": "N threads; the result does not depend on it",
-    "progress": "- show a progress bar, in a terminal",
-    "store": "FILE where a run is kept, so that the same command goes on with it",
+    "time": "NAME column of increasing times",
+    "resamples": "N number of random permutations, or inf for all ({default})",
+    "stopping": "VALUE stop early: besag-clifford, besag-clifford:h=10 or curtailed",
+    "lags": "VALUE lags to test, such as -5:5; lag k pairs row t of x with row t + k of y",
+    "about": "VALUE center of symmetry: a number, or one per column such as 0.5,2",
+    "alpha": "N significance level; the p-value does not depend on it ({default})",
+    "alphas": "LEVELS significance levels, such as 0.05,0.1",
+    "confidence": "N confidence level of the intervals ({default})",
+    "run_length": "N smallest mean number of rows before a false alarm; replaces --alpha",
+    "seed": "N seed that makes the p-value reproducible",
+    "n": "SIZES sample sizes, such as 20,40,80",
+    "trials": "N number of simulated data sets per sample size ({default})",
+    "power": "N required power ({default})",
+    "ratio": "N size of the second sample divided by the size of the first",
+    "largest": "N largest sample size to try ({default})",
+    "gram": "VALUE evaluation of the kernel: {choices} ({default})",
+    "rank": "N largest number of coordinates of an approximation (1000)",
+    "max_memory": "BYTES largest memory for kernel values (a quarter of the free memory)",
+    "workers": "N number of threads; it does not affect the result (all cores)",
+    "progress": "- show a progress bar, in a terminal only",
+    "store": "FILE checkpoint file; rerun the same command to resume",
 }
 
 #: Groups of the help, in its order, and what is in them; other options are in the second.
@@ -218,17 +251,16 @@ class Parser(argparse.ArgumentParser):
         lines = [f"usage: {self.prog} {self.files} [options]", "", str(self.description)]
         for group, texts in groups.items():
             lines += [f"{group}:"] * bool(texts)
-            lines += [f"  {typed:27} {clipped(text, WIDTH - 30)}" for text, typed in texts.items()]
+            lines += [line for text, typed in texts.items() for line in _entry(typed, text)]
         return (
             "\n".join([*lines, "examples:", *(f"  {example}" for example in self.examples)]) + "\n"
         )
 
 
-def clipped(text: str, width: int) -> str:
-    """Return as many clauses of a text as fit in a line."""
-    while len(text) > width and (end := max(map(text[:-1].rfind, ("; ", ", ", ": ", " (")))) > 25:
-        text = text[:end]
-    return shorten(text, width, placeholder=" ...")
+def _entry(typed: str, text: str) -> list[str]:
+    """Return the lines of an option: what is typed, and its help."""
+    first, *others = wrap(text, WIDTH - 30, break_on_hyphens=False)
+    return [f"  {typed:27} {first}", *(f"{'':30}{line}" for line in others)]
 
 
 def add_option(
@@ -236,26 +268,23 @@ def add_option(
     option: str,
     parameter: str = "",
     kind: str = "",
-    text: str = "",
     standard: Any = None,
     shown: str = "",
     **how: Any,
 ) -> None:
     """Add an option to a command for a parameter.
 
-    The parameter has this type, description and default in Python, if any; ``shown`` is what a
-    command has in place of the entry in ``HELP``.
+    The parameter has this type and default in Python, if any; ``shown`` is what a command has in
+    place of the entry in ``HELP``.
     """
-    metavar, _, help_text = (shown or HELP.get(option, "")).partition(" ")
+    metavar, _, text = (shown or HELP[option]).partition(" ")
     numeric = {"int": values.count, "float": values.number}.get(re.split(r"\W", kind)[0], str)
-    how |= {"dest": option, "help": help_text or _help(option, kind, text, standard)}
-    if standard is False or metavar == "-":
+    how |= {"dest": option, "help": _filled_in(text, kind, standard)}
+    if metavar == "-":
         how["action"] = "store_true"
     else:
         how |= {"type": _READERS.get(option, numeric), "choices": _CHOICES.get(option)}
-        how["metavar"] = metavar or (
-            "VALUE" if numeric is str and how["type"] is not values.count else "N"
-        )
+        how["metavar"] = metavar
         how["action"] = "append" if option in _REPEATED else "store"
     words = dict.fromkeys(f"--{word.replace('_', '-')}" for word in (option, parameter or option))
     command.add_argument(*words, *_ALSO.get(option, ()), **how)
@@ -269,7 +298,7 @@ def add_parameters(
 ) -> None:
     """Add an option for every parameter of functions that can be typed.
 
-    Those not typed are not passed on.
+    Those not typed are not passed on; ``shown`` has entries in place of those in ``HELP``.
     """
     parameters: dict[str, Parameter] = {}
     described: dict[str, tuple[str, str]] = {}
@@ -288,19 +317,17 @@ def add_parameters(
         if f"{name}_x" in typed:
             typed.setdefault(name, None)
     for name, default in typed.items():
-        kind, text = described.get(name, ("", ""))
+        kind, _ = described.get(name, ("", ""))
         option = SPELLED.get(name, name)
-        own = (shown or {}).get(option, "")
-        add_option(command, option, name, kind, text, default, own, default=argparse.SUPPRESS)
+        entry = (shown or {}).get(option, "")
+        add_option(command, option, name, kind, default, entry, default=argparse.SUPPRESS)
 
 
-def _help(option: str, kind: str, text: str, default: Any) -> str:
-    """Return the help on a parameter: its choices, or its first sentence; and its default."""
-    if option[-2:] in ("_x", "_y"):
-        return f"as --{option[:-2]}, of one variable"
-    shown = "" if default in (None, False, Parameter.empty) else f" ({default})"
-    if choices := re.match(r"\{([^}]*)\}", kind):
-        return f"{choices[1].replace(chr(34), '').lower()}{shown}"
-    text = re.sub(r" \(:doc:`[^`]*`\)|  See :doc:`[^`]*`\.?", "", text)
-    text = re.sub(r":\w+:`(?:~[\w.]*\.)?([^`]*)`", r"\1", text).replace("``", "")
-    return re.split(r"(?<=[a-z\"')])[.:]\s", text)[0].rstrip(".") + shown
+def _filled_in(text: str, kind: str, default: Any) -> str:
+    """Return a help text with the choices and the default of a parameter of this type."""
+    choices = re.match(r"\{([^}]*)\}", kind)
+    if choices:
+        text = text.replace("{choices}", choices[1].replace(chr(34), ""))
+    if default in (None, False, Parameter.empty):
+        return text.replace(" ({default})", "")
+    return text.replace("{default}", str(default))

@@ -48,7 +48,7 @@ def run_test(args: Typed, command: Command) -> int:
     check_outputs(args)
     dependence = options.get("measure") in ("dependence", "hsic")
     if args.x is not None and command.data == "samples" and not dependence:
-        raise ValueError("--x is for --measure dependence; give --columns, or leave it out")
+        raise ValueError("--x is for --measure dependence; use --columns, or leave it out")
     read = data.variables if dependence else getattr(data, command.data)
     if args.pairwise and args.effect:
         raise ValueError("--effect is in the table of --pairwise; leave it out")
@@ -106,9 +106,9 @@ def check_outputs(args: Typed) -> None:
     """Raise, before the work and not after it, if a file cannot be saved."""
     ways = [f"--{name}" for name in _PRINTED if getattr(args, name)]
     if len(ways) > 1:
-        raise ValueError(f"{' and '.join(ways)} exclude each other; give one")
+        raise ValueError(f"{' and '.join(ways)} cannot be combined; use one")
     if args.coordinates and args.witness is None:
-        raise ValueError("--coordinates belong to a picture; give --witness FILE")
+        raise ValueError("--coordinates belong to a picture; use --witness FILE")
     taken = {
         Path(name).resolve()
         for path in args.files

@@ -50,9 +50,7 @@ complete -o default -F _shrinktest shrinktest"""
 
 def run_estimators(args: Typed, command: Command) -> int:
     """Print the estimators, one line each."""
-    combined = (
-        "several of these with kernels of their own, combined into one exact test: recommended"
-    )
+    combined = "recommended: several of these with their own kernels, combined into one exact test"
     return _print_rows(
         [*((name, kind.summary) for name, kind in ESTIMATORS.items()), ("auto", combined)]
     )
@@ -109,7 +107,7 @@ def run_check_level(args: Typed, command: Command) -> int:
     if args.test is None:
         if policy == "propagate":
             raise ValueError(
-                "--nan-policy propagate leaves no p-values to count; give omit or indicator"
+                "--nan-policy propagate leaves no p-values to count; use omit or indicator"
             )
         test_options |= {name: options[name] for name in design}
         test_options |= {
@@ -184,7 +182,7 @@ def _study(args: Typed, function: Any) -> dict[str, Any]:
         names = {"kernel": kind.kernels, "bandwidth": kind.bandwidths}.get(name, (name,))
         if name in typed and not set(names) <= set(kind.options):
             raise ValueError(
-                f"--{name} is not for {kind.described}, which is that of {args.files[0]}"
+                f"--{name} does not apply to {kind.described}, the test of {args.files[0]}"
             )
         options |= dict.fromkeys(names, typed[name]) if name in typed else {}
     study_options = arguments(

@@ -284,7 +284,7 @@ def conditional(
     for variable in variables:
         if variable.numbers:
             raise ValueError(
-                f"{variable.name}: a matrix as kernel takes row numbers, which have no residuals; "
+                f"{variable.name}: a matrix as kernel has row numbers, which have no residuals; "
                 "use strata"
             )
     x, y = (regression.residuals(variable.points, variable.name) for variable in variables)
@@ -294,8 +294,8 @@ def conditional(
     test = replace(test, variables=tuple(left), remarks=(*test.remarks, *_doubts(x, y, z)))
     if (design.groups if method == "local" else design.blocks) is not None:
         raise ValueError(
-            "blocks= goes with strata or given_method='local', groups= with strata or 'residuals'; "
-            "or condition on them"
+            "blocks= requires strata or given_method='local', groups= strata or 'residuals'; or "
+            "condition on them"
         )
     if method != "local":
         return test.as_kind(
@@ -305,9 +305,8 @@ def conditional(
             combined=combined,
             method="signs of residual products",
             assumption=(
-                f"the p-value is approximately valid if {regression.words} find what is given in "
-                "X and in Y; where they do not, the test rejects too often (see the page on "
-                "levels given Z)."
+                f"the p-value is approximately valid if {regression.words} capture how X and Y "
+                "depend on Z; otherwise the test rejects too often (page 'Level of the tests')."
             ),
         )
     codes = np.zeros(len(z), dtype=np.int64)
@@ -321,8 +320,8 @@ def conditional(
         restriction=PermutationDesign(blocks=codes_of(blocks, codes)),
         method="local permutations of residuals",
         assumption=(
-            f"the p-value is approximately valid if {regression.words} find what is given in the "
-            f"means of X and Y, and their spread hardly changes among {_NEIGHBORS} to "
+            f"the p-value is approximately valid if {regression.words} capture how the means of X "
+            f"and Y depend on Z, and if their spread barely changes among {_NEIGHBORS} to "
             f"{2 * _NEIGHBORS} neighboring rows."
         ),
     )
@@ -336,7 +335,10 @@ def _doubts(x: Residuals, y: Residuals, z: np.ndarray) -> tuple[str, ...]:
         return (
             note(
                 "regressions",
-                problem="miss part of what is given: residuals of neighboring rows are still alike",
+                problem=(
+                    "miss part of the dependence on Z: residuals of neighboring rows are still "
+                    "similar"
+                ),
             ),
         )
     straight = z.shape[1] + 1.0
@@ -347,7 +349,7 @@ def _doubts(x: Residuals, y: Residuals, z: np.ndarray) -> tuple[str, ...]:
     if min(used) <= _MANY * len(z):
         return ()
     more = f"{used[0]:.0f} and {used[1]:.0f} degrees of freedom more than straight lines"
-    return (note("regressions", problem=f"may miss part of what is given: they use {more}"),)
+    return (note("regressions", problem=f"may miss part of the dependence on Z: they use {more}"),)
 
 
 def within_strata(test: _Test, z: np.ndarray, label: np.ndarray, argument: str) -> _Test:
@@ -417,7 +419,7 @@ def _less_means(variable: Variable, codes: np.ndarray, argument: str) -> Variabl
     return _less(
         variable,
         moved - (sums / counts[:, None])[codes],
-        f"{variable.name} less its means within strata",
+        f"{variable.name} minus its means within strata",
     )
 
 

@@ -171,7 +171,7 @@ def null_given(
         codes = codes_of(z)
         if np.bincount(codes).max() == 1:
             raise ValueError(
-                "given: every row has a value of its own; use fewer and larger strata, or numbers"
+                "given: every row is its own stratum; use fewer and larger strata, or numbers"
             )
         return None, PermutationDesign(blocks=codes)
     if is_table(Y):
@@ -189,8 +189,8 @@ def refuse_designs(argument: str, **designs: Any) -> None:
     for name, value in designs.items():
         if value is not None:
             raise ValueError(
-                f"{name}= and {argument}= both say which rows may change places; leave one of them "
-                "out"
+                f"{name}= and {argument}= both restrict which rows are permuted; leave one of "
+                "them out"
             )
 
 
@@ -199,7 +199,7 @@ def refuse_without(argument: str, **others: Any) -> None:
     for name, value in others.items():
         if value is not None and not (isinstance(value, str) and value == "auto"):
             raise ValueError(
-                f"{name}= says how {argument}= is taken into account; give {argument}= as well"
+                f"{name}= says how {argument}= is taken into account; pass {argument}= as well"
             )
 
 

@@ -177,7 +177,7 @@ def _covariate_method(method: str, propensity: Any, encoding: Encoding | None) -
         method = by_covariates if propensity is None else "propensity"
     if (propensity is None) == (method == "propensity"):
         raise ValueError(
-            "propensity= goes with covariate_method='propensity' only; give both, or leave both out"
+            "propensity= requires covariate_method='propensity'; pass both, or leave both out"
         )
     return method
 
@@ -188,7 +188,8 @@ def _by_strata(test: TwoGivenCovariates, z: np.ndarray) -> TwoGivenCovariates:
         test = within_strata(test, z, _sample_of_rows(test), "covariates")
     if min(test.sizes) < 2:
         raise ValueError(
-            "covariates: a sample has one row with values of the other; use larger strata"
+            "covariates: a sample has only one row with values in the other sample; use larger "
+            "strata"
         )
     return test
 
@@ -199,7 +200,7 @@ def _by_residuals(
     """Return the test that the sample of a row is independent of its values given covariates."""
     if test.restriction.blocks is not None:
         raise ValueError(
-            "blocks= goes with covariates that are labels; for numbers use factor_test with blocks="
+            "blocks= requires covariates that are labels; for numbers use factor_test with blocks="
         )
     label = _sample_of_rows(test)
     both = ConditionalIndependence(

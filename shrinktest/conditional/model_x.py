@@ -111,7 +111,7 @@ def by_model(
         observed=x - model.middle,
         others=np.vstack([reference, *(copy - model.middle for copy in copies[:_AMONG])]),
         model=model,
-        method="conditional randomisation test",
+        method="conditional randomization test",
         assumption=(
             "the p-value is exact if x_given_z draws from the distribution of X given Z, and the "
             "rows are independent."

@@ -265,7 +265,8 @@ class Regressions:
         """Prepare regressions on given variables (n, d)."""
         if len(given) < FEWEST:
             raise ValueError(
-                f"a regression on what is given needs {FEWEST} rows, found {len(given)}; try strata"
+                f"given= needs at least {FEWEST} rows for a regression, got {len(given)}; use "
+                "given_method='strata'"
             )
         if regressor is None:
             with single_blas_thread(len(given)):
@@ -283,7 +284,7 @@ class Regressions:
             or is_classifier(regressor)
         ):
             raise TypeError(
-                f"regressor must be a regressor of scikit-learn, such as Ridge(); got {regressor!r}"
+                f"regressor must be a scikit-learn regressor, such as Ridge(); got {regressor!r}"
             )
         return cls(given, regressor)
 
@@ -297,9 +298,7 @@ class Regressions:
         """Residuals of a variable (n, p); raises ValueError if nothing is left of it."""
         total = float(np.square(targets - targets.mean(axis=0)).sum())
         if total == 0.0:
-            raise NothingToTest(
-                f"{name} has one value only, or its variance is 0: nothing can depend on it"
-            )
+            raise NothingToTest(f"{name} is constant, so nothing can depend on it; leave it out")
         with single_blas_thread(len(targets)):
             residuals = self.residuals_of_lines(targets)
         if self.regressor is not None:
@@ -308,7 +307,9 @@ class Regressions:
                 residuals.values, held_out=held_out, noise=self._noise(residuals.values, held_out)
             )
         if float(np.square(residuals.values).sum()) <= _NOTHING * total:
-            raise NothingToTest(f"what is given determines {name}, so that nothing is left to test")
+            raise NothingToTest(
+                f"{name} is a function of given=, so there is nothing to test; remove that column"
+            )
         return residuals
 
     def residuals_of_lines(

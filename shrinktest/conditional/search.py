@@ -177,7 +177,7 @@ class Search:
             max_memory=max_memory,
         )
         if takes_row_numbers(as_kernel(kernel, bandwidth)):
-            raise ValueError("kernel is a matrix, of one column only; give a function of values")
+            raise ValueError("kernel is a matrix, of one column only; pass a function of values")
         seed = int(as_rng(rng).integers(2**63))
         return cls(as_estimator(estimator), KernelSpec(kernel, bandwidth), settings, seed)
 
@@ -289,7 +289,7 @@ def read_columns(data: Any) -> dict[Hashable, SearchColumn]:
         names = list(range(points.shape[1]))
         parts = [points[:, [j]] for j in names]
     if len(names) < 2:
-        raise ValueError("data has one column; give a table or an array with two or more")
+        raise ValueError("data has one column; pass a table or an array with two or more")
     called = [f"column {name!r} of data" for name in names]
     read = read_variables(parts, called, "propagate", scale=AUTO)
     if read.missing:

@@ -123,9 +123,7 @@ class AllRows:
         for missing, name in zip(each, self.names, strict=True):
             if nan_policy == "raise" and missing.any():
                 indicator = (
-                    ""
-                    if given
-                    else " (nan_policy='indicator' takes it as information that they are missing)"
+                    "" if given else " (nan_policy='indicator' uses missingness as information)"
                 )
                 raise ValueError(
                     f"{name} has {describe_missing(missing, self.shown)}; remove or impute them, "
@@ -323,7 +321,7 @@ def _matched(
                 )
                 advice = "select the same in all, or leave some out: column_types={'name': 'drop'}"
                 if len(labels) == len(own) == 1:
-                    advice = "rename one, or give them as Series, whose names may differ"
+                    advice = "rename one, or pass them as Series, whose names may differ"
                 raise ValueError(
                     f"{names[first]} and {name} have different columns ({only}); {advice}"
                 )

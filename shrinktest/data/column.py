@@ -213,7 +213,7 @@ def _from_objects(
         zoned = {getattr(entry, "tzinfo", None) is not None for entry in series.dropna()}
         if len(zoned) > 1:
             raise ValueError(
-                f"{where} holds dates of which only some have a time zone; give all of them one"
+                f"{where} holds dates of which only some have a time zone; add it to all"
             )
         return _from_times(
             name,
@@ -400,7 +400,7 @@ def as_kind(column: Column, column_type: Any, where: str) -> Column:
     ):
         return _by_level(column, kind, where, argument)
     advice = (
-        "give the levels in their order as a list" if kind == "ordered" else "leave it as it is"
+        "pass the levels in their order as a list" if kind == "ordered" else "leave it as it is"
     )
     raise ValueError(
         f"{argument}={kind!r}: {where} holds {WORDS[column.kind]}, which are not {WORDS[kind]}; "

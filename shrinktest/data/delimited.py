@@ -68,7 +68,7 @@ class TextFault(ValueError):
     """
 
     def __init__(self, fault: str, option: str, such: str = "") -> None:
-        super().__init__(f"{fault}; correct it, or read it by pandas.read_csv and give the table")
+        super().__init__(f"{fault}; correct it, or read it by pandas.read_csv and pass the table")
         self.fault = fault
         self.option = option
         self.such = such  # a value of the option
@@ -92,7 +92,7 @@ class TextSource:
             )  # a pipe can be read once
         if sys.stdin is None or sys.stdin.closed:
             raise ValueError(
-                "standard input (-) is closed; give a file, or let something write to it"
+                "standard input (-) is closed; pass a file, or let something write to it"
             )
         if hasattr(sys.stdin, "buffer"):
             return cls("standard input", sys.stdin.buffer.read(), options)

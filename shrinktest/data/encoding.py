@@ -399,7 +399,7 @@ class Encoding:
             which = f" ({listed(self.names)})" if self.named and len(self.codes) <= 12 else ""
             raise ValueError(
                 f"{name} has {len(values)} entries for "
-                f"{counted(len(self.codes), 'column')}{which}; give one for each "
+                f"{counted(len(self.codes), 'column')}{which}; pass one for each "
                 "that is tested"
             )
         return tuple(values[i] for i in self._places)

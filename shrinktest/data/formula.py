@@ -208,7 +208,7 @@ def joint_terms(given: Any, terms: Sequence[Term]) -> tuple[JointTerm, ...]:
     out = []
     for name, listed_terms in given.items():
         if not isinstance(name, str) or not name or name in names:
-            raise ValueError(f"terms has the name {name!r}; give one that no term has")
+            raise ValueError(f"terms has the name {name!r}; use a name that no term has")
         if not isinstance(listed_terms, list | tuple):
             raise TypeError(f"terms: {name!r} must be a list of terms; got {listed_terms!r}")
         parts = []

@@ -29,13 +29,11 @@ def hellinger(rows: Any) -> Array:
     try:
         counts = real_values(rows)
     except TypeError:
-        raise TypeError(
-            "transform='hellinger' takes numbers; leave other columns out before"
-        ) from None
+        raise TypeError("transform='hellinger' requires numbers; leave other columns out") from None
     counts = counts.reshape(len(counts), -1)
     if (counts < 0.0).any():
         raise ValueError(
-            f"transform='hellinger' takes abundances of at least 0; found {np.nanmin(counts):g}"
+            f"transform='hellinger' requires abundances of at least 0; found {np.nanmin(counts):g}"
         )
     sums = counts.sum(axis=1, keepdims=True)
     if empty := int(np.count_nonzero(sums == 0.0)):

@@ -34,7 +34,7 @@ def as_labels(labels: Any, name: str, size: int, table: str) -> list[Any]:
         isinstance(labels, Sequence) or hasattr(labels, "__array__")
     ):
         column = (
-            f" (give the column itself, such as table[{labels!r}])"
+            f" (pass the column itself, such as table[{labels!r}])"
             if isinstance(labels, str)
             else ""
         )
@@ -178,7 +178,7 @@ def note_on_labels(samples: Sequence[Array], names: Sequence[str]) -> tuple[str,
 def _call(levels: Array, labels: str, data: str) -> str:
     """The call that compares the rows with each label."""
     if not (_VARIABLE.fullmatch(labels) and _VARIABLE.fullmatch(data)):
-        return "give the rows with each label as a sample"
+        return "pass the rows with each label as a sample"
     if levels.size > 2:
         return (
             f"type k_sample_test(*[{data}[{labels} == label] for label in numpy.unique({labels})])"
@@ -257,13 +257,11 @@ def named_samples(
     if len(samples) == 1 and isinstance(samples[0], Mapping):
         names = tuple(map(str, samples[0]))
         if twice := sorted({name for name in names if names.count(name) > 1}):
-            raise ValueError(
-                f"two {things} have the name {listed(twice)} as text; give other names"
-            )
+            raise ValueError(f"two {things} have the name {listed(twice)} as text; use other names")
         return tuple(samples[0].values()), names
     if len(samples) == 1 and hasattr(samples[0], "ngroups"):
         raise TypeError(
-            "samples are grouped by pandas; give them by name: "
+            "samples are grouped by pandas; pass them by name: "
             "dict(list(df.groupby('group')[columns]))"
         )
     return tuple(samples), ()

@@ -181,7 +181,7 @@ def _with_covariates(
         _check_same_size(
             (f"covariates= for {name}", name),
             (len(others), len(rows)),
-            "give them for the same rows",
+            "pass them for the same rows",
         )
     return [rows & others for rows, others in zip(complete, covariates, strict=True)]
 
@@ -395,7 +395,7 @@ def _check_number(tables: Sequence[Any], things: str, nan_policy: str) -> None:
     if len(tables) < 2:
         all_in_one = "a dict or a DataFrame" if things == "variables" else "a dict"
         raise ValueError(
-            f"give two {things} or more, each as its own argument, or {all_in_one} of them; got "
+            f"pass two {things} or more, each as its own argument, or {all_in_one} of them; got "
             f"{len(tables)}"
         )
 
@@ -430,7 +430,7 @@ def _one_each(given: Any, names: Sequence[str], argument: str) -> list[Any]:
         return [given] * len(names)
     if len(given) != len(names):
         raise ValueError(
-            f"{argument} has {len(given)} entries for {len(names)} variables; give one for each, "
+            f"{argument} has {len(given)} entries for {len(names)} variables; pass one for each, "
             "or one"
         )
     return list(given)

@@ -96,7 +96,7 @@ class ScaleOption:
         known = [name for names in columns for name in names or ()]
         if not known:
             raise ValueError(
-                "scale gives units by names of columns, which arrays do not have; give a list of "
+                "scale gives units by names of columns, which arrays do not have; pass a list of "
                 "them"
             )
         for key in units:

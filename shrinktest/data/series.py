@@ -79,7 +79,7 @@ def read_series(
     times_kept = _times_kept(times, X, keep)
     if telling and constant_columns(variable.points).all():
         raise ValueError(
-            f"{name} changes only in {listed(telling)}, which tell the time; nothing is left to "
+            f"{name} changes only in {listed(telling)}, which pass the time; nothing is left to "
             "test"
         )
     way = "times= gives rows names that stay" if times_kept else "times stay with their rows"
@@ -107,7 +107,7 @@ def _rows_kept(data: AllRows, complete: Rows, nan_policy: str) -> Rows:
     if keep.sum() < FEWEST:
         rows = counted(int(keep.sum()), "row")
         raise ValueError(
-            f"{data.names[0]} has {rows}; a change takes {FEWEST} at least, two before it, two "
+            f"{data.names[0]} has {rows}; a change needs at least {FEWEST}, two before it and two "
             "after it"
         )
     return keep
@@ -155,7 +155,7 @@ def _columns_of_time(table: Table, name: str, requested: set[str]) -> dict[str, 
             )
     if len(dates) == len(table.columns):
         raise ValueError(
-            f"{name} holds only dates, which tell the time; give the values that were observed then"
+            f"{name} holds only dates, which pass the time; pass the values observed then"
         )
     clocks = dates
     remaining = [column for column in table.columns if column not in dates]
@@ -225,13 +225,13 @@ def as_times(times: Any, X: Any) -> list[Any]:
     moments = list(times) if dated and vector else as_labels(times, "times", len(X), "X")
     if len(moments) != len(X):
         raise ValueError(
-            f"times has {len(moments)} entries, and X has {counted(len(X), 'row')}; give one for "
+            f"times has {len(moments)} entries, and X has {counted(len(X), 'row')}; pass one for "
             "each"
         )
     for row, time in enumerate(moments):
         if time is None or time != time:
             raise ValueError(
-                f"times has none for row {row} (from 0); give every row its time, or drop the row"
+                f"times is missing in row {row} (from 0); add the time, or drop the row"
             )
     for row, (before, here) in enumerate(pairwise(moments), start=1):
         try:
@@ -243,10 +243,10 @@ def as_times(times: Any, X: Any) -> list[Any]:
             ) from None
         if before == here:
             raise ValueError(
-                f"times repeat: rows {row - 1} and {row} are both at {here}; give one row per time"
+                f"times repeat: rows {row - 1} and {row} are both at {here}; pass one row per time"
             )
         way = (
-            "give dates (pandas.to_datetime), not text"
+            "pass dates (pandas.to_datetime), not text"
             if isinstance(here, str)
             else "sort the rows first"
         )

@@ -220,7 +220,7 @@ def common(
         if -1 in places or (summary.kind == kind and places != sorted(places)):
             raise ValueError(
                 f"column {name!r} has levels in different orders, ({', '.join(longest)}) and "
-                f"({', '.join(summary.levels)}); give one: column_types={{{name!r}: [...]}}"
+                f"({', '.join(summary.levels)}); pass one: column_types={{{name!r}: [...]}}"
             )
     return kind, longest
 

@@ -68,7 +68,7 @@ def _narwhals_of(x: Any) -> Any:
     given = nw.from_native(x, allow_series=True, pass_through=True)
     if isinstance(given, nw.LazyFrame):
         raise TypeError(
-            f"a lazy table ({type(x).__module__.partition('.')[0]}) has no rows yet; give "
+            f"a lazy table ({type(x).__module__.partition('.')[0]}) has no rows yet; pass "
             "x.collect()"
         )
     return given if isinstance(given, nw.DataFrame | nw.Series) else None
@@ -352,7 +352,7 @@ def stacked(tables: Sequence[Any], names: Sequence[str]) -> Any:
     except (
         Exception
     ) as error:  # the libraries have errors of their own for columns of different types
-        raise TypeError(f"{' and '.join(names)} cannot be put below each other: {error}") from None
+        raise TypeError(f"{' and '.join(names)} cannot be stacked: {error}") from None
 
 
 def _stacked_pandas(tables: Sequence[Any], places: Sequence[Sequence[int]]) -> Any:
@@ -456,7 +456,9 @@ def transformed(tables: Sequence[Any], transform: Any, names: Sequence[str]) -> 
         values = values.toarray()
     if not hasattr(values, "__len__") or len(values) != ends[-1]:
         gave = counted(len(values), "row") if hasattr(values, "__len__") else repr(values)
-        raise ValueError(f"transform must give as many rows as it gets, {ends[-1]}; it gave {gave}")
+        raise ValueError(
+            f"transform must return as many rows as it gets, {ends[-1]}; it gave {gave}"
+        )
     if _is_pandas(rows) and _is_pandas(values) and not values.index.equals(rows.index):
         anew = (values.index == np.arange(len(rows))).all()
         if not anew and rows.index.is_unique and values.index.isin(rows.index).all():

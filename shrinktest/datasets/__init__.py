@@ -110,7 +110,7 @@ def eckerle_curve(wavelength: Any) -> Array:
     try:
         x = real_values(wavelength)
     except TypeError as error:
-        raise TypeError(f"wavelength must be numbers, in nanometres: {error}") from None
+        raise TypeError(f"wavelength must be numbers, in nanometers: {error}") from None
     return np.asarray(B1 / B2 * np.exp(-0.5 * np.square((x - B3) / B2)))
 
 

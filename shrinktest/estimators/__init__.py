@@ -73,7 +73,7 @@ def as_estimator(estimator: Any) -> MeanEstimator:
         name = IN_PAPERS.get(name, name)
         return ESTIMATORS[ALIASES.get(name) or choice(name, (*ESTIMATORS, *ALIASES), "estimator")]()
     if isinstance(estimator, type) and issubclass(estimator, MeanEstimator):
-        raise TypeError(f"estimator must be a value, not the class: write {estimator.__name__}()")
+        raise TypeError(f"estimator must be an instance, not a class: write {estimator.__name__}()")
     if callable(estimator) and not isinstance(estimator, type):
         return FromFunction(estimator)
     raise TypeError(

@@ -110,7 +110,7 @@ class Marginalized(Tuned, ScaledMean):
         noise = np.array(non_negative(variances, "variances"))
         columns = points.shape[1]
         if len(points) < 2:
-            raise ValueError("X has 1 row; leaving one out takes 2 at least")
+            raise ValueError("X has 1 row; leaving one out requires at least 2")
         if noise.size not in (1, columns):
             raise ValueError(
                 f"variances must be one number, or one for each of {columns} columns; got "

@@ -298,7 +298,7 @@ class Tuned(BuiltIn):
         given = [name for name in self._amounts if getattr(self, name) is not None]
         if len(given) > 1:
             raise ValueError(
-                f"{' and '.join(given)} both fix the amount of shrinkage; give one of them"
+                f"{' and '.join(given)} both fix the amount of shrinkage; pass one of them"
             )
         unused = [
             name for name, default in self._defaults().items() if getattr(self, name) != default

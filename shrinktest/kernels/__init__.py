@@ -91,8 +91,8 @@ def compares_as_given(kernel: Any) -> bool:
     as_given = [bool(getattr(kind, "as_given", False)) for kind in kinds]
     if any(as_given) and not all(as_given):
         raise ValueError(
-            f"kernel: {several[as_given.index(True)]!r} compares numbers as they are, the others "
-            "in units; give scale= for all"
+            f"kernel: {several[as_given.index(True)]!r} compares unscaled numbers, the others "
+            "scaled ones; use scale= for all"
         )
     return any(as_given)
 

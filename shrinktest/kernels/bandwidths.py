@@ -277,7 +277,7 @@ def _squared_distances(Z: ArrayLike, rng: Any, distance: Metric) -> tuple[Array,
     squared *= squared
     if not squared.any():
         problem = "needs at least 2 rows" if len(rows) < 2 else "is 0: all observations are equal"
-        raise ValueError(f"the median distance {problem}; give a bandwidth that is a number")
+        raise ValueError(f"the median distance {problem}; use a bandwidth that is a number")
     return squared, unit
 
 
@@ -363,14 +363,15 @@ def reach_notes(kernel: Kernel, points: Array, name: str) -> tuple[str, ...]:
     values = inner.block(rows, rows)[different]
     if values.max() <= _NOTHING:
         problem = (
-            "small that the kernel is 0 between nearly all observations: it compares nothing; give "
+            "small that the kernel is 0 between nearly all observations: it compares nothing; use "
             "a larger"
         )
     elif values.min() >= 1.0 - _SAME:
-        problem = "large that the kernel is 1, up to rounding: it compares nothing; give a smaller"
+        problem = "large that the kernel is 1, up to rounding: it compares nothing; use a smaller"
     elif values.min() >= 1.0 - _LINEAR and inner.metric == "euclidean":
         problem = (
-            "large that the kernel is nearly linear: it sees means and correlations only; give a "
+            "large that the kernel is nearly linear: it detects differences in means and "
+            "correlations only; use a "
             "smaller"
         )
     else:

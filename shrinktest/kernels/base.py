@@ -81,7 +81,7 @@ class Kernel(ABC):
         y = x if Y is None or Y is X else complete_points(Y, "Y").values
         if x.shape[1] != y.shape[1]:
             raise ValueError(
-                f"X has {counted(x.shape[1], 'column')} and Y has {y.shape[1]}; give both the same"
+                f"X has {counted(x.shape[1], 'column')} and Y has {y.shape[1]}; pass both the same"
             )
         return self.block(x, y)
 
@@ -211,7 +211,7 @@ class Combination(Kernel):
         ]
         if len(flat) < 2:
             raise ValueError(
-                f"{type(self).__name__} takes a tuple of two kernels or more, got {len(flat)}"
+                f"{type(self).__name__} requires a tuple of two or more kernels, got {len(flat)}"
             )
         require_kernels(flat)
         require_same_points(flat)
@@ -417,5 +417,5 @@ def require_same_points(kernels: Sequence[Kernel]) -> None:
     """Raise ValueError for Precomputed together with kernels of values."""
     if len({kernel.points_are for kernel in kernels} - {None}) > 1:
         raise ValueError(
-            f"{kernels}: Precomputed takes row numbers; give the others as matrices, too"
+            f"{kernels}: Precomputed uses row numbers; pass the others as matrices as well"
         )

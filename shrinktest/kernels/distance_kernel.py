@@ -82,7 +82,7 @@ class DistanceKernel(Kernel):
         """Return the bandwidths as an array of shape () or (dimension,)."""
         if isinstance(self.bandwidth, str):
             raise ValueError(
-                f"{self!r} has no number yet: call .resolve(Z) with all the data, or give a number"
+                f"{self!r} has no number yet: call .resolve(Z) with all the data, or use a number"
             )
         widths = np.asarray(self.bandwidth, dtype=np.float64)
         if widths.ndim and len(widths) != dimension:
@@ -288,7 +288,7 @@ class Energy(Kernel):
         """Return the distances |x - o|, shape (n,)."""
         if self.origin is None:
             raise ValueError(
-                "Energy() has no origin yet: call .resolve(Z) with all the data, or give origin=a "
+                "Energy() has no origin yet: call .resolve(Z) with all the data, or use origin=a "
                 "point"
             )
         if len(self.origin) != X.shape[1]:

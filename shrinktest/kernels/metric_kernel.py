@@ -90,7 +90,7 @@ class MetricKernel(Kernel):
         apart = self.distances(rows, rows)[np.triu_indices(len(rows), 1)]
         apart = apart[apart > 0.0]
         if not apart.size:
-            raise ValueError("all rows are alike, so that bandwidth='median' is 0; give a number")
+            raise ValueError("all rows are equal, so that bandwidth='median' is 0; use a number")
         return replace(self, bandwidth=float(np.median(apart)))
 
     def distances(self, X: Array, Y: Array) -> Array:

@@ -62,7 +62,7 @@ class SampleKernel(Kernel):
         """Raise ValueError for rows (N, d) that are not the pooled sample."""
         if rows is not self._pooled and not np.array_equal(self._pooled, rows):
             raise ValueError(
-                f"{self.label} was resolved on other observations; give the test the unresolved "
+                f"{self.label} was resolved on other observations; pass the test the unresolved "
                 "kernel"
             )
 
@@ -126,7 +126,7 @@ class PooledKernel(SampleKernel):
         super().__post_init__()
         if isinstance(self.kernel, PooledKernel):
             raise ValueError(
-                f"{type(self).__name__}({self.kernel!r}): give the kernel itself, "
+                f"{type(self).__name__}({self.kernel!r}): pass the kernel itself, "
                 f"{self.kernel.kernel!r}"
             )
 

@@ -34,7 +34,7 @@ class _Matrix(Kernel):
         if points.shape[1] != 1 or wrong.any():
             got = f"{points[wrong][0]:g}" if wrong.any() else f"{points.shape[1]} columns"
             raise ValueError(
-                f"a {type(self).__name__} kernel takes row numbers, 0 to {size - 1}; got {got} "
+                f"a {type(self).__name__} kernel requires row numbers, 0 to {size - 1}; got {got} "
                 "(use scale=None)"
             )
         return points[:, 0].astype(np.intp)

@@ -105,7 +105,7 @@ class Layout:
             if len(table.columns) != len(self.names):
                 raise ValueError(
                     f"{name} has {counted(len(table.columns), 'column')}, and the reference has "
-                    f"{len(self.names)}; give the same columns"
+                    f"{len(self.names)}; pass the same columns"
                 )
             if not self.plain:
                 raise TypeError(
@@ -122,14 +122,14 @@ class Layout:
                 sides = {"lacks": lacking, "adds": unknown}
                 shown = "; ".join(f"it {verb} {listed(c)}" for verb, c in sides.items() if c)
                 raise ValueError(
-                    f"{name} has other columns than the reference: {shown}; give the same columns"
+                    f"{name} has other columns than the reference: {shown}; pass the same columns"
                 )
             x = columns_at(x, [labels.index(entry) for entry in self.names])
         table = read_table(x, name, self.types)
         if len(table.columns) != len(self.names):
             raise ValueError(
                 f"{name} has {counted(len(table.columns), 'column')}, and the reference has "
-                f"{len(self.names)}; give the same columns"
+                f"{len(self.names)}; pass the same columns"
             )
         for column, kind in zip(table.columns, self.kinds, strict=True):
             if kind in ("duration", "time") and column.kind != kind and not column.missing().all():

@@ -112,7 +112,7 @@ def checked_route(kernel: Kernel, gram: str) -> str:
         "gram='auto'" if finite else "gram='rff' (Gaussian and Laplacian kernels) or gram='nystrom'"
     )
     raise ValueError(
-        f"gram={gram!r} with {kernel!r} is not available for rows on disk; give {remedy}"
+        f"gram={gram!r} with {kernel!r} is not available for data in batches; use {remedy}"
     )
 
 
@@ -185,7 +185,7 @@ class SumsContext(TestContext):
     def pooled(self) -> np.ndarray:
         """Raise ValueError: the rows are not kept."""
         raise ValueError(
-            "not available for rows on disk, of which only sums are kept; take a random part in "
+            "this needs the rows, and tests in batches keep only sums; use a random subset in "
             "memory"
         )
 

@@ -112,7 +112,7 @@ class OnDiskTest:
             return tuple(whole)
         advice = advised([*kernels, Gaussian()][0], RANK)
         raise MemoryError(
-            f"{' and '.join(names)} have {rows} observations or more, which take more than "
+            f"{' and '.join(names)} have {rows} observations or more, which need more than "
             f"{bytes_of(settings.memory / _PART)}, a sixteenth of "
             f"max_memory={bytes_of(settings.memory)}; {advice}, or "
             "raise max_memory"
@@ -123,7 +123,7 @@ class OnDiskTest:
     ) -> TestResult:
         """Test whether samples have one distribution; ``options`` go to the hypothesis."""
         if len(samples) < 2:
-            raise ValueError(f"a test takes two samples or more, got {len(samples)}")
+            raise ValueError(f"a test requires two or more samples, got {len(samples)}")
         self._check(kind.kind.name)
         whole = self._read_samples(kind, samples, names, RANK, self.column_types, **options)
         with kernel_progress(self.settings.progress):
@@ -298,7 +298,7 @@ class OnDiskTest:
         if self.settings.store is not None:
             if self.rng is None:
                 raise ValueError(
-                    "store= takes a seed (rng=0, say), so that a run that goes on draws the same "
+                    "store= requires a seed, such as rng=0, so that a resumed run draws the same "
                     "bins"
                 )
             store = Store.at(self.settings.store)
@@ -326,7 +326,7 @@ class OnDiskTest:
         (size,) = source.survey.sizes
         if size < 2 * LENGTH:
             raise ValueError(
-                f"{rows.name} have {counted(size, 'pair')}, fewer than {2 * LENGTH}; give "
+                f"{rows.name} have {counted(size, 'pair')}, fewer than {2 * LENGTH}; pass "
                 "arrays in memory"
             )
         return source, scales
@@ -469,10 +469,8 @@ def _fitting(
         if (needed := takes([*selected, features])) <= memory:
             selected.append(features)
             continue
-        lacking = (
-            f"{what} take {bytes_of(needed)}, more than max_memory={bytes_of(memory)}; give a "
-            f"smaller rank="
-        )
+        allowed = f"more than max_memory={bytes_of(memory)}"
+        lacking = f"{what} need {bytes_of(needed)}, {allowed}; use a smaller rank="
         if not spare or not selected:
             raise MemoryError(lacking)
     fitting = [

@@ -129,16 +129,20 @@ class UserPermutations(Permutations):
         name = type(self.source).__name__
         for number, row in enumerate(self.source.all(), start=1):
             if number > self.distinct:
-                raise ValueError(f"permutations: all() of {name} gives more than distinct says")
+                raise ValueError(
+                    f"permutations: all() of {name} yields more permutations than "
+                    "distinct; correct one of them"
+                )
             row = self._checked(np.array(row)[None], 1)[0]
             if number == 1 and not np.array_equal(row, self.identity):
                 raise ValueError(
-                    f"permutations: all() of {name} must begin with the data as they are"
+                    f"permutations: all() of {name} must begin with the identity permutation"
                 )
             yield row
         if number < self.distinct:
             raise ValueError(
-                f"permutations: all() of {name} gives {number}, fewer than distinct says"
+                f"permutations: all() of {name} yields {number} permutations, but distinct is "
+                f"{self.distinct}"
             )
 
     def _checked(self, rows: np.ndarray, count: int) -> np.ndarray:
@@ -146,12 +150,13 @@ class UserPermutations(Permutations):
         name = type(self.source).__name__
         shape = (count, *self.identity.shape)
         if rows.shape != shape:
-            raise ValueError(f"permutations: {name} must give shape {shape}; got {rows.shape}")
+            raise ValueError(f"permutations: {name} must return shape {shape}; got {rows.shape}")
         if not self.moves:
             return rows
         if (np.sort(rows, axis=-1) != np.sort(self.identity)).any():
             raise ValueError(
-                f"permutations: {name} must keep every label, and every place, as often as the data"
+                f"permutations: {name} must keep every label, and every position, as often as the "
+                "data"
             )
         return rows.astype(self.identity.dtype, copy=False)
 
@@ -174,7 +179,7 @@ def as_permutations(given: Any, identity: np.ndarray | None) -> Permutations:
     if type(given).__module__.startswith("shrinktest."):
         if identity is not None and not np.array_equal(given._identity(), identity):
             raise ValueError(
-                f"permutations: {name} is not for these data; give one of their sizes and kind"
+                f"permutations: {name} is not for these data; pass one of their sizes and kind"
             )
         return given
     moves = identity is not None
@@ -212,7 +217,7 @@ class Draws:
         """
         if not permutations.equally_likely and n_resamples == math.inf:
             raise ValueError(
-                "n_resamples=inf needs equally likely permutations; give a number such as 9999"
+                "n_resamples=inf needs equally likely permutations; use a number such as 9999"
             )
         return cls(
             permutations, n_resamples, np.random.SeedSequence(rng.integers(2**63, size=2).tolist())
@@ -234,7 +239,7 @@ class Draws:
             return int(self.n_resamples) + 1
         if self.permutations.distinct == math.inf:
             raise ValueError(
-                "n_resamples=inf asks for too many permutations; give a number such as 9999"
+                "n_resamples=inf asks for too many permutations; use a number such as 9999"
             )
         return int(self.permutations.distinct)
 

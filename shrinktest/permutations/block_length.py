@@ -44,7 +44,7 @@ class BlockLength:
     def remedy(self) -> str:
         """What to do if there are too few permutations."""
         shorter = "a number for" if self.rows is None else "a smaller"
-        return f"observe longer series, or more of them, or give {shorter} block_length="
+        return f"observe longer series, or more of them, or use {shorter} block_length="
 
 
 def split_by_blocks(series: Sequence[np.ndarray], blocks: np.ndarray | None) -> list[np.ndarray]:

@@ -202,9 +202,9 @@ def too_few(rows: int, alpha: float, factor: float = 1.0, *, exact: bool = False
         return ""
     adjusted = ", adjusted for the number of tests," if factor > 1.0 else ""
     return (
-        f"the smallest p-value that {rows - (not exact)} permutations can give{adjusted} is "
-        f"{smallest:.3g}, above "
-        f"alpha = {alpha:g}: the test {NEVER}; "
+        f"with {rows - (not exact)} permutations the smallest possible p-value{adjusted} is "
+        f"{smallest:.3g}, so "
+        f"the test {NEVER} at alpha = {alpha:g}; "
         + ("collect more observations" if exact else enough(alpha, factor))
     )
 
@@ -221,5 +221,5 @@ def enough(alpha: float, factor: float = 1.0) -> str:
     return (
         f"use n_resamples >= {max(1, math.ceil(rows) - 1)}"
         if rows < _TOO_MANY
-        else "give a larger alpha"
+        else "use a larger alpha"
     )

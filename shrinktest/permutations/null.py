@@ -143,7 +143,7 @@ def null_distribution(
     """
     if draws.count > _TOO_MANY:
         raise ValueError(
-            f"n_resamples={draws.n_resamples} permutations are too many; give a number such as 9999"
+            f"n_resamples={draws.n_resamples} permutations are too many; use a number such as 9999"
         )
     rule = None if draws.exact else stopping
     planned = draws.count - 1

@@ -409,7 +409,7 @@ class Copies(_Modelled):
         """Raise ValueError if points for kernels are the data that copies replace."""
         if np.array_equal(points, self.observed):
             raise ValueError(
-                f"{name} holds the data that a model draws anew; give a copy for bandwidths and "
+                f"{name} holds the data that a model draws anew; pass a copy for bandwidths and "
                 "units"
             )
 

@@ -306,7 +306,7 @@ def moved_in_time(
     if design.paired or design.groups is not None:
         other = "paired=" if design.paired else "groups="
         raise ValueError(
-            f"block_length={block_length!r} does not go with {other}; leave one of them out"
+            f"block_length={block_length!r} cannot be combined with {other}; leave one of them out"
         )
     if not keep.all():
         raise ValueError(

@@ -232,30 +232,32 @@ def _random_forest(x: Array, y: Array, rng: np.random.Generator, n_resamples: fl
 
 def _scipy(name: str, kind: str, summary: str) -> KnownTest:
     pairs = kind == INDEPENDENCE.name
-    each = f"of {'pairs of ' * pairs}columns, the smallest p-value, Bonferroni"
+    each = f"smallest p-value of {'pairs of ' * pairs}columns, Bonferroni"
     return KnownTest(partial(_columns, name, pairs), name, kind, f"{summary} (scipy); {each}")
 
 
 def _permuted(module: str, name: str, kind: str, summary: str) -> KnownTest:
-    return KnownTest(partial(_dcor, module, name), name, kind, f"{summary} (dcor), permuted", True)
+    return KnownTest(
+        partial(_dcor, module, name), name, kind, f"permutation test of {summary} (dcor)", True
+    )
 
 
 #: Tests of other packages by the name of the function in scipy.stats or dcor.
 KNOWN_TESTS: dict[str, KnownTest] = {
     test.label: test
     for test in (
-        _scipy("ks_2samp", TWO_SAMPLE.name, "Kolmogorov and Smirnov"),
-        _scipy("cramervonmises_2samp", TWO_SAMPLE.name, "Cramer and von Mises"),
-        _scipy("mannwhitneyu", TWO_SAMPLE.name, "Mann and Whitney"),
-        _scipy("ttest_ind", TWO_SAMPLE.name, "Student's t"),
+        _scipy("ks_2samp", TWO_SAMPLE.name, "Kolmogorov-Smirnov test"),
+        _scipy("cramervonmises_2samp", TWO_SAMPLE.name, "Cramér-von Mises test"),
+        _scipy("mannwhitneyu", TWO_SAMPLE.name, "Mann-Whitney U test"),
+        _scipy("ttest_ind", TWO_SAMPLE.name, "Student's t test"),
         _permuted("homogeneity", "energy_test", TWO_SAMPLE.name, "energy distance"),
         KnownTest(
             _random_forest,
             "random_forest",
             TWO_SAMPLE.name,
-            "a forest that tells halves apart (scikit-learn)",
+            "random-forest classifier two-sample test (scikit-learn)",
         ),
-        _scipy("kruskal", K_SAMPLE.name, "Kruskal and Wallis"),
+        _scipy("kruskal", K_SAMPLE.name, "Kruskal-Wallis test"),
         _scipy("pearsonr", INDEPENDENCE.name, "Pearson's correlation"),
         _scipy("spearmanr", INDEPENDENCE.name, "Spearman's correlation"),
         _permuted(
@@ -297,7 +299,7 @@ def several(values: Any, single: Any, name: str) -> list[Any]:
         )
     members = list(values)
     if not members:
-        raise ValueError(f"{name} is empty; give at least one")
+        raise ValueError(f"{name} is empty; pass at least one")
     return members
 
 
@@ -332,7 +334,7 @@ def named_members(estimators: Any, read: Callable[[Any], Any]) -> dict[str, Any]
             label = label_of(given, member)
             if label in named:
                 raise ValueError(
-                    f"estimators holds {label!r} more than once; give a dict with a label for each"
+                    f"estimators holds {label!r} more than once; pass a dict with a label for each"
                 )
             named[label] = member
     if not named:
@@ -363,7 +365,7 @@ def as_compared(given: Any, test: str) -> Compared:
         estimator = as_compared(settings.pop("estimator", "kme"), test)
         if isinstance(estimator, AnyTest):
             raise ValueError(
-                f"{estimator!r} is a test and takes no keyword arguments; give it alone"
+                f"{estimator!r} is a test and accepts no keyword arguments; pass it alone"
             )
         return {"estimator": estimator, **settings}
     if isinstance(given, Ensemble | AnyTest):

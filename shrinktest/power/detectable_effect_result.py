@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class DetectableEffectResult(Result):
-    """Smallest effect that a test detects with a given power, and the trials behind it.
+    """Smallest effect that a test detects with a given power, with its trials.
 
     Attributes
     ----------
@@ -113,7 +113,7 @@ class DetectableEffectResult(Result):
         return self.curve.power(np.square(self.strengths.strength(effect)))
 
     def summary(self) -> Summary:
-        """Return the answer in words, the check, and the trials behind the answer, as text."""
+        """Return the answer in words, the check, and the trials behind it, as text."""
         words = self._words()
         check = (
             f"Check with {words['checked']} further data sets with this effect: the test rejects "

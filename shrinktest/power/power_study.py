@@ -341,7 +341,7 @@ def _check_used(
     drawing = [test.label for test in others if test.permutes]
     if drawing and math.isinf(n_resamples):
         raise ValueError(
-            f"n_resamples=inf asks for all permutations, and {listed(drawing)} draws them; give a "
+            f"n_resamples=inf asks for all permutations, and {listed(drawing)} draws them; use a "
             "number"
         )
     if any(map(permutes, members.values())) and (
@@ -360,6 +360,6 @@ def _check_used(
     for key in options:
         if key.startswith(("kernel", "bandwidth")) and all(map(brings_kernels, members.values())):
             raise ValueError(
-                f"test_options has {key!r}, and all that is compared has kernels of its own; leave "
-                "it out"
+                f"test_options has {key!r}, and everything compared has its own kernels; leave it "
+                "out"
             )

@@ -236,7 +236,7 @@ def check_above_level(power: float, alpha: float) -> None:
     """Raise ValueError for a power that needs no data."""
     if power <= alpha:
         raise ValueError(
-            f"power={power:g} must be above the level alpha={alpha:g}, which needs no data at all"
+            f"power={power:g} must be above the level alpha={alpha:g}, which requires no data"
         )
 
 
@@ -281,7 +281,7 @@ def _of_equivalence(
 ) -> tuple[AnyTest, str]:
     """Return the equivalence test with these options, and what it shows in words."""
     if not (isinstance(estimator, str) and estimator == "kme"):
-        raise ValueError("estimator= does not apply to test='equivalence'; give it in test_options")
+        raise ValueError("estimator= does not apply to test='equivalence'; pass it in test_options")
     equivalence = as_equivalence(options, design, alpha)
     effect = "dependence" if options["measure"] == DEPENDENCE else "difference"
     return (
@@ -512,6 +512,6 @@ class _Search:
             advice = "raise largest="
         elif self.equivalence:
             fault = "equivalence was not shown"
-            advice = "give a wider margin"
+            advice = "use a wider margin"
         rate = f"{row['power']:.2f} [{row['low']:.2f}, {row['high']:.2f}]"
         return ValueError(f"{fault} at n = {row['n']}: power there is {rate}; {advice}")

@@ -115,7 +115,7 @@ class ChangeResult(TestResult):
         names = (
             ("First row after the change:",)
             if self.until is None
-            else ("First changed row:", "First row behind:")
+            else ("First changed row:", "First row after it:")
         )
         for name, (row, interval) in zip(names, self.place.ends, strict=False):
             rows.append((name, f"{row} ({texts[row]})" if row < len(texts) else f"{row}"))
@@ -161,7 +161,7 @@ def times_of_ends(times: Sequence[Any], interval: tuple[int, int] | None) -> tup
 def between_times(texts: Sequence[str], interval: tuple[int, int]) -> str:
     """Write the times of both ends of an interval of rows."""
     first, last = interval
-    return f"{texts[first]} to {texts[last] if last < len(texts) else 'behind the last'}"
+    return f"{texts[first]} to {texts[last] if last < len(texts) else 'after the last row'}"
 
 
 def plain_curve(curve: np.ndarray) -> dict[str, list[Any]]:

@@ -1,4 +1,4 @@
-"""CloserResult: which of several candidates X is nearest to, with a test of every pair."""
+"""CloserResult: which of several candidates X is closest to, with a test of every pair."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ class CloserResult(Decision):
             unclear = "" if self.reject() else "It is not clear that "
             return f"{unclear}{x} {more} {to} {first} than {to} {second} {chance}"
         first, *others = self.best
-        start = f"{x} {'is nearest to' if near else 'depends most on'} {first}"
+        start = f"{x} {'is closest to' if near else 'depends most on'} {first}"
         if not others:
             return start + (
                 "; all others are clearly further away."
@@ -187,7 +187,7 @@ class CloserResult(Decision):
             if near
             else f", and not clearly less on {names}."
         )
-        return f"{start} by the estimates{end}"
+        return f"{start} according to the estimates{end}"
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a row for every pair, the clearest first.

@@ -170,7 +170,7 @@ class ComparisonResult(Result):
         return tuple(sorted(columns, key=place))
 
     def with_order(self, sort: str = "pvalue", top: int | None = None) -> ComparisonResult:
-        """Return the same report with its columns in another order, or only the first ones.
+        """Return the report with its columns in another order, or only the first ones.
 
         Parameters
         ----------
@@ -252,26 +252,25 @@ class ComparisonResult(Result):
         columns = f"{len(changed)} of {counted(tested, 'column')} changed: {_first(changed)}"
         if not self.reject() and changed:
             whole = f"without {_first(self.successive)}" if self.successive else "taken as a whole"
-            return f"{columns}; {whole}, the tables do not differ clearly {chance}."
+            return f"{columns}; {whole}, the tables do not differ significantly {chance}."
         if not self.reject():
-            where = "in the columns that both have" if any(self.only) else "between these tables"
+            where = "in the common columns" if any(self.only) else "between these tables"
             return f"No difference was found {where} {chance}{self._left_out()}."
         alone = (
-            "No column is clear by itself: small changes may add up, or the dependence of columns "
-            "changed."
+            "No single column is significant: small changes may add up, or the dependence between "
+            "columns changed."
         )
         if changed:
             alone = f"{columns}."
         elif tested == 1:
-            alone = "Its one column is not clear."
+            alone = "Its only column is not significant on its own."
         elif any(has_code(text, "too-few-permutations") for text in self.columns.notes):
             alone = (
-                "Its columns cannot tell: there are too few permutations for so many tests (see "
-                "the notes)."
+                "Which columns changed is unclear, because there are too few permutations for so "
+                "many tests (see the notes)."
             )
         return (
-            f"{'The columns that both have' if any(self.only) else 'These tables'} differ "
-            f"{chance}. {alone}"
+            f"{'The common columns' if any(self.only) else 'These tables'} differ {chance}. {alone}"
         )
 
     def _left_out(self) -> str:

@@ -157,10 +157,10 @@ def _map(result: ComparisonResult, shown: WitnessMap) -> str:
         if shown.outside.all():  # no line between
             band = f" It is outside {name} everywhere."
     chosen = (
-        " The two columns were chosen by looking at the data, so that this describes, and proves "
-        "nothing."
+        " The two columns were chosen by looking at the data, so the picture is descriptive and "
+        "not a test."
     )
-    sample = " It is computed from a random part of the rows." if shown.sampled else ""
+    sample = " It is computed from a random subset of the rows." if shown.sampled else ""
     caption = escape(f"{words}{band}{chosen}{sample}")
     return f'<figure class="one">{picture}<figcaption>{caption}</figcaption></figure>\n'
 
@@ -187,7 +187,7 @@ def _how(result: ComparisonResult) -> dict[str, str]:
             "by the AUC of the values, interquartile ranges of the mid-distribution (Ma et al. "
             "2011; Woodruff 1952), shares after Newcombe (1998)"
         ),
-        "Which is which": (
+        "Legend": (
             "area under the ROC curve of the overall test's witness function, with every part of "
             "the rows scored by the function of the others; interval after DeLong (1988) and "
             "Hanley and McNeil (1982)"

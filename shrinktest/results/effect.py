@@ -31,7 +31,7 @@ _LEADING = 3  # columns that a sentence names
 # the distance of two samples, in words
 _RELATIVE = {
     "norms": "0: the same, 1: nothing in common",
-    "variance": "the share of the variance in feature space that lies between the samples",
+    "variance": "the proportion of the variance in feature space that lies between the samples",
 }
 
 
@@ -200,7 +200,7 @@ class TwoSampleEffect(Effect):
     >>> round(effect.auc, 3), [round(limit, 3) for limit in effect.auc_interval]
     (0.692, [0.635, 0.742])
     >>> print(effect.lines()[0])
-    Shown one observation of X and one of Y, the witness function assigns them correctly with probability .69 [.64, .74]
+    Given one observation from X and one of Y, the witness function assigns them correctly with probability .69 [.64, .74]
     (.5 is guessing).
     """  # noqa: E501  # printed lines
 
@@ -220,7 +220,7 @@ class TwoSampleEffect(Effect):
         first, second = self.names
         block = " from the same block" if self.within_blocks else ""
         separable = (
-            f"Shown one observation of {first} and one of {second}{block}, {self.assignment()}."
+            f"Given one observation from {first} and one from {second}{block}, {self.assignment()}."
         )
         return [
             "The AUC of the witness function was not estimated."
@@ -337,7 +337,7 @@ class KSampleEffect(Effect):
             apart = max(estimated, key=lambda pair: pair.auc)
             which = f"Furthest apart are {' and '.join(apart.names)}"
             block = " from the same block" if apart.within_blocks else ""
-            lines.append(f"{which}: shown one observation of each{block}, {apart.assignment()}.")
+            lines.append(f"{which}: given one observation from each{block}, {apart.assignment()}.")
         return lines
 
     def reported(self) -> str:

@@ -33,7 +33,7 @@ MEAN_DIFFERENCE = "mean_difference"
 #: Name of each measure, its value without a difference, and what it means to be below the margin.
 MEASURES = {
     DISTANCE: ("distance", 0.0, "they are practically the same on this scale"),
-    AUC: ("separability", 0.5, "such a witness function hardly tells them apart"),
+    AUC: ("separability", 0.5, "such a witness function barely distinguishes them"),
     DEPENDENCE: ("dependence", 0.0, "they are practically independent on this scale"),
     MEAN_DIFFERENCE: ("difference of means", 0.0, "they are practically equal on average"),
 }

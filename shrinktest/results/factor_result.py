@@ -419,10 +419,14 @@ class FactorResult(Result):
             shown = [f"{100.0 * row[key]:.0f}%" for key in ("share", "low", "high")]
             sentences.append(
                 f"{name} matters (adjusted p = {shown_pvalue(row['adjusted'])}): it explains "
-                f"{shown[0]} [{shown[1]}, {shown[2]}] of what the other terms leave."
+                f"{shown[0]} [{shown[1]}, {shown[2]}] of the variation left unexplained by the "
+                "other terms."
             )
         if len(matter) > _IN_WORDS:
-            sentences.append(f"{counted(len(matter) - _IN_WORDS, 'further term')} matter too.")
+            further = len(matter) - _IN_WORDS
+            sentences.append(
+                f"{counted(further, 'further term')} also matter{'s' * (further == 1)}."
+            )
         return sentences
 
 

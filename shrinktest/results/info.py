@@ -211,8 +211,8 @@ JOINT = TestInfo(
     moved="permutations of the rows of all variables but the first",
     sources=("P18",),
     no_effect=(
-        "there is no scale for the effect of a joint-independence test; test the variables two by "
-        "two (independence_matrix, independence_test), whose results have an effect"
+        "effect() is not available for joint independence; test pairs of variables "
+        "(independence_matrix, independence_test), whose results have it"
     ),
     verb="joint_independence:joint_independence_test",
     reader="joint_independence:JointIndependence.read",
@@ -237,8 +237,8 @@ CONDITIONAL = replace(
     measured="HSIC",
     sources=(),
     no_effect=(
-        "there is no scale for the dependence of two variables given others; without given=, "
-        "independence_test has one, for what is not taken off"
+        "effect() is not available with given=; without given=, independence_test estimates the "
+        "unconditional dependence"
     ),
     reader="conditional.given:read_given",
     named_data=("X", "Y", "given"),
@@ -247,21 +247,20 @@ CHANGE = TestInfo(
     name="change-point",
     title="Kernel change-point test",
     null="one distribution throughout",
-    statistic="largest standardised MMD²",
+    statistic="largest standardized MMD²",
     statistics={"unbiased": "shrinktest.statistics.scan:UNBIASED"},
     estimates=("before", "after"),
     restrictions=("blocks", "block_length"),
     settings=("change", "trim", "confidence"),
-    permuted="rows put into another order",
+    permuted="rows permuted",
     tested="A series of {size} rows was tested for a change in distribution",
     claim="of no change",
     moved="permutations of rows",
     measured="largest standardized MMD²",
     sources=("SC24",),
     no_effect=(
-        "the cut was chosen by the data to make the difference large, so that any measure of it "
-        "is too large: compare stretches that were fixed beforehand, two_sample_test(first, "
-        "second).effect()"
+        "effect() is not available, because the change point was chosen to make the difference "
+        "large; compare segments fixed in advance with two_sample_test"
     ),
     verb="change_point:change_point_test",
     reader="change_point:NoChange.read",
@@ -307,7 +306,9 @@ FACTOR = TestInfo(
     moved="permutations of rows",
     sources=("AWC17",),
     several=("term", "terms"),
-    no_effect="a term has a share of what the other terms leave: result.table of factor_test",
+    no_effect=(
+        "effect() is not available for a term; its effect size is in result.table of factor_test"
+    ),
     verb="power.term_test:term_test",
     reader="power.term_test:read_term",
     planned=("formula", "term", "planned_alpha"),
@@ -349,20 +350,18 @@ KINDS = {
 #: Method of taking covariates into account that leaves no effect, and why.
 BY_PROPENSITY = "labels drawn by propensity"
 NO_EFFECT_BY_PROPENSITY = (
-    "there is no effect that is adjusted for covariates by their propensity; within strata, "
-    "covariate_method='strata', "
-    "result.effect() has one"
+    "effect() is not available with covariate_method='propensity'; use covariate_method='strata'"
 )
 #: Papers from which methods of taking other variables into account come.
 METHOD_SOURCES = {
     "signs of residual products": ("SP20",),
     "local permutations of residuals": ("KNBW22",),
-    "conditional randomisation test": ("CFJL18",),
+    "conditional randomization test": ("CFJL18",),
     BY_PROPENSITY: ("R84",),
 }
 _OWN = (
-    "there is no scale for the effect of a statistic of your own; run a kernel test, whose results "
-    "have an effect"
+    "effect() is not available for a statistic of your own; run a kernel test, whose results have "
+    "it"
 )
 
 

@@ -213,12 +213,12 @@ class RegionsResult(Result):
     def answer(self) -> str:
         """The result in sentences, one for each region."""
         if not self.n_boxes:
-            return "There are too few rows, or too few different ones, for any box."
+            return "There are too few rows, or too few distinct rows, for any box."
         if not self.regions:
             first, second = self.names
             return (
-                f"In none of {self.n_boxes} boxes was a difference of {first} and {second} shown "
-                f"(smallest adjusted p = {shown_pvalue(self.smallest)})."
+                f"No difference between {first} and {second} was shown in any of {self.n_boxes} "
+                f"boxes (smallest adjusted p = {shown_pvalue(self.smallest)})."
             )
         return "\n".join(self.lines)
 

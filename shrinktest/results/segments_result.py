@@ -29,7 +29,7 @@ _CHANGED = 4  # columns that a row of the summary names
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SegmentsResult(Result):
-    """Comparisons of two tables within the values of a column; ``result["north"]`` is one.
+    """Comparisons of two tables, one for each value of a column.
 
     Attributes
     ----------
@@ -133,7 +133,7 @@ class SegmentsResult(Result):
         return tuple(segment for segment, rejected in both if rejected)
 
     def changed(self, alpha: float | None = None) -> tuple[tuple[str, str], ...]:
-        """Return the columns that changed, as (segment, column), adjusted for all of them."""
+        """Return the columns that changed, as (segment, column), after adjustment."""
         at = self.alpha if alpha is None else level(alpha)
         return tuple(label for label, p in self.adjusted_columns.items() if p <= at)
 
@@ -152,7 +152,7 @@ class SegmentsResult(Result):
 
     @property
     def listed(self) -> tuple[str, ...]:
-        """Segments that tables show, in their order; those that were not compared come last."""
+        """Segments in the order of the tables; those not compared come last."""
         names = list(self.reports)
         sort = self._first.sort
         if sort == "pvalue":
@@ -238,7 +238,7 @@ class SegmentsResult(Result):
         return " ".join([*lost, decision])
 
     def paragraph(self) -> str:
-        """Return two to four sentences for an article: the tests, the segments and software."""
+        """Return two to four sentences for an article: tests, segments and software."""
         first = self._first.overall
         overall = replace(first, data=replace(first.data, names=self.names))
         details = [

@@ -198,9 +198,8 @@ def _check_unbiased(estimator: MeanEstimator, sizes: tuple[int, ...]) -> None:
     """Raise ValueError for an estimator that shrinks, or too few pairs."""
     if not estimator.unbiased_pairs:
         raise ValueError(
-            "form='unbiased' of an independence test exists for the standard and the marginalised "
-            "means "
-            f"only; use form='biased' with {estimator!r}"
+            "form='unbiased' of an independence test exists only for the standard and "
+            f"marginalized means; use form='biased' with {estimator!r}"
         )
     if sizes[0] < 4:
         raise ValueError(f"form='unbiased' needs at least 4 pairs; found {sizes[0]}")

@@ -29,7 +29,7 @@ GRAMS = ("auto", "dense", "factor", "nystrom", "rff")
 _LOW = 1000  # coordinates at most for gram="auto"
 _MOST = 3000  # coordinates beyond which a factor saves nothing
 _SEVERAL = 16  # observations from which two coordinates take less time than a Gram matrix
-_DENSE = 4000  # observations up to which a Gram matrix takes less time than a thousand coordinates
+_DENSE = 4000  # observations up to which a Gram matrix needs less time than a thousand coordinates
 _BY_TILES = 5e10  # bytes of a Gram matrix up to which "auto" makes it by tiles
 
 
@@ -169,12 +169,12 @@ def choose(
         if request.tiled and (gram == "dense" or takes <= _BY_TILES):
             return KernelFeatures(kernel, points, "tiles", workers=cache.workers)
         advice = (
-            "use estimator='kme', 'skmse' or 'mkme', which do without it, or a random part of the "
-            "data"
+            "use estimator='kme', 'skmse' or 'mkme', which do not need it, or a random subset of "
+            "the data"
         )
         if request.by_coordinates:
             advice = advised(kernel, min(request.rank, max(1, _affordable(points, cache, request))))
-            advice += " or gram='dense' (by tiles, which takes long)" if request.tiled else ""
+            advice += " or gram='dense' (in tiles, which is slow)" if request.tiled else ""
         check_memory(size, request.kernels, cache.memory, advice)
     return KernelFeatures(kernel, points, "dense", workers=cache.workers)
 
@@ -221,11 +221,11 @@ def _approximated(
     lowered = ""
     if not exact and most > max(1, affordable):
         taken = (
-            f"{counted(most, 'coordinate')} take {bytes_of(24.0 * request.kernels * size * most)}"
+            f"{counted(most, 'coordinate')} need {bytes_of(24.0 * request.kernels * size * most)}"
         )
         lacking = f"{taken}, more than max_memory={bytes_of(cache.memory)}"
         if rank is not None:
-            raise MemoryError(f"gram={gram!r}: {lacking}; give rank={max(1, affordable)}")
+            raise MemoryError(f"gram={gram!r}: {lacking}; use rank={max(1, affordable)}")
         most = max(1, affordable)
         lowered = f", because {lacking}"
     if exact:
@@ -234,7 +234,7 @@ def _approximated(
             return features
         full = f"gram='factor': the Gram matrix has more than {min(most, affordable)} dimensions"
         if affordable < most:
-            full += f", which take all of max_memory={bytes_of(cache.memory)}"
+            full += f", which use all of max_memory={bytes_of(cache.memory)}"
             raise MemoryError(
                 f"{full}; use gram='nystrom' with rank={min(request.rank, affordable)}"
             )
@@ -299,7 +299,7 @@ def _pooled(
         raise ValueError(
             f"gram={cache.gram!r}: {kernel!r} has {kernel.columns(rank)} coordinates where its "
             f"kernel has {rank}, "
-            f"more than {most}; give a smaller rank=, or use gram='dense'"
+            f"more than {most}; use a smaller rank=, or use gram='dense'"
         )
     short = (
         kernel.shortened(source.kernel, z, most)
@@ -331,11 +331,11 @@ def advised(kernel: Kernel, rank: int) -> str:
 
 
 def check_memory(
-    size: int, kernels: int, memory: float, advice: str = "use a random part of the data"
+    size: int, kernels: int, memory: float, advice: str = "use a random subset of the data"
 ) -> None:
     """Raise MemoryError if the Gram matrices of so many observations do not fit."""
     if needed(size, kernels) > memory:
-        matrices = "Gram matrix takes" if kernels == 1 else "Gram matrices take"
+        matrices = "Gram matrix needs" if kernels == 1 else "Gram matrices need"
         raise MemoryError(
             f"{size} observations: the {matrices} {bytes_of(needed(size, kernels))} while being "
             "made, more than "

@@ -120,7 +120,7 @@ def test_the_gradient_is_that_of_differences(embedding, part):
 def test_the_minimum_is_stationary(embedding):
     """In the parameters that the optimiser moves, and no worse than the start or than other mixtures nearby."""
     matching = Matching(embedding)
-    fitted, _, converged = matching.minimise(MIXTURE, 1e-4, 2000, 1e-14)
+    fitted, _, converged = matching.minimize(MIXTURE, 1e-4, 2000, 1e-14)
     assert converged
     value, by = matching.evaluate(fitted)
     assert value <= matching.evaluate(MIXTURE)[0]

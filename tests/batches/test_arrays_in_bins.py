@@ -71,8 +71,8 @@ def test_bins_elsewhere_are_refused_by_name():
 
 def test_a_rank_that_does_not_fit_is_lowered_with_a_note():
     result = two_sample_test(X, Y, gram="rff", n_resamples=99, max_memory=1e6, rng=0)
-    assert "because 1000 coordinates take 16.8 MB, more than max_memory=1 MB" in result.notes[0]
+    assert "because 1000 coordinates need 16.8 MB, more than max_memory=1 MB" in result.notes[0]
     smaller = two_sample_test(X, Y, gram="rff", rank=59, n_resamples=99, max_memory=1e6, rng=0)
     assert result.statistic == smaller.statistic
-    with pytest.raises(MemoryError, match="give rank=59"):
+    with pytest.raises(MemoryError, match="use rank=59"):
         two_sample_test(X, Y, gram="rff", rank=1000, max_memory=1e6)

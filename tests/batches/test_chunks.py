@@ -348,7 +348,7 @@ def test_a_store_is_of_one_test(folder, tmp_path):
         (files(folder, "npy"), {"bandwidth": 2.0}, "begun with other features"),
         ((Batches(X[::-1], bins=100), Y), {}, "begun with other data"),
         (files(folder, "npy", 500), {}, "begun with other data"),
-        (files(folder, "npy"), {"rng": None}, "store= takes a seed"),
+        (files(folder, "npy"), {"rng": None}, "store= requires a seed"),
     ):
         with pytest.raises(ValueError, match=what):
             two_sample_test(*pair, **{**given, **options})
@@ -447,7 +447,7 @@ TABLE = pd.DataFrame(X[:200], columns=["a", "b", "c"])
         (Batches([]), ValueError, "X has 0 rows; a sample needs at least 2"),
         (Batches(X[:1]), ValueError, "X has 1 row; a sample needs at least 2"),
         (Batches(X[:, :2]), ValueError, "Y has 3 columns, and X has 2; samples must have the same columns"),
-        (Batches(X, columns=["a"]), ValueError, "3 columns without names, and no column 'a'; give numbers"),
+        (Batches(X, columns=["a"]), ValueError, "3 columns without names, and no column 'a'; use numbers"),
         (Batches([TABLE], columns=["d"]), ValueError, "^X has no column 'd'; it has 'a', 'b', 'c'"),
         (Batches("t.parquet", columns=["d"]), ValueError, r"^t\.parquet has no column 'd'"),
         (Batches(Changing([X], [X], [X[:-1]])), ValueError, "X had other rows when it was read again"),
@@ -492,7 +492,7 @@ def test_arguments_of_batches_are_checked():
     for arguments, error, words in (
         ((X[i : i + 10] for i in range(9)), TypeError, "generator can be read once only"),
         (3, TypeError, "data must be paths, an array or an iterable"),
-        (TABLE, TypeError, r"give a table as Batches\(\[table\]\)"),
+        (TABLE, TypeError, r"pass a table as Batches\(\[table\]\)"),
     ):
         with pytest.raises(error, match=words):
             Batches(arguments)

@@ -195,7 +195,7 @@ def test_members_for_which_there_is_no_memory():
     assert 1 < len(result.members) < 12
     assert any("is left out of the combination: sums of products" in note for note in result.notes)
     several = Ensemble([Candidate("kme", "gaussian"), Candidate("kme", "laplacian")])
-    with pytest.raises(MemoryError, match=r"sums of products take .* give a smaller rank="):
+    with pytest.raises(MemoryError, match=r"sums of products need .* use a smaller rank="):
         independence_test(Batches(X), Y, estimator=several, max_memory=4e6, **NYSTROM)
 
 
@@ -248,10 +248,10 @@ BOTH = np.hstack([X, Y])
         (X, Y, {"estimator": "fkmse"}, "use estimator='kme' or 'skmse'"),
         (X, Y, {"estimator": ["kme", "mkme"]}, "use estimator='kme' or 'skmse'"),
         (X, Y, {"estimator": "auto"}, r"not .*Energy.*; use gram='nystrom'"),
-        (X, Y, {"gram": "auto"}, "give gram='rff'"),
+        (X, Y, {"gram": "auto"}, "use gram='rff'"),
         (X, Y, {"nan_policy": "propagate"}, "use 'raise', 'omit' or 'indicator'"),
         (X, Y, {"scale": 2.0}, "or a list with one entry for each of 2 variables"),
-        (Batches(BOTH, columns=[0]), Batches(BOTH), {}, r"are one source; give Batches\(..., columns="),
+        (Batches(BOTH, columns=[0]), Batches(BOTH), {}, r"are one source; pass Batches\(..., columns="),
         (Batches(BOTH, columns=[0, 1]), Batches(BOTH, columns=[1]), {}, "have the same column '1'"),
         (Batches(X, bins=500), Batches(Y, bins=500), {}, "bins=500 is for tests of samples"),
         (X[:15], Y[:15], {}, "have 15 pairs"),

@@ -169,13 +169,13 @@ class Endless:
 
 @pytest.mark.ci
 def test_what_does_not_fit_says_so():
-    text = r"X and Y have \d+000 observations or more, which take more than 1 MB.*; use gram='rff', rank=1000, or raise"
+    text = r"X and Y have \d+000 observations or more, which need more than 1 MB.*; use gram='rff', rank=1000, or raise"
     with pytest.raises(MemoryError, match=text):
         two_sample_test(Batches(Endless()), Batches(Endless()), max_memory=16e6)
     with pytest.raises(MemoryError, match="X and Y have 50000 observations or more"):
         independence_test(Batches(np.zeros((25_000, 5))), np.zeros((25_000, 5)), max_memory=16e6)
     with pytest.raises(
-        MemoryError, match=r"3000 observations: the Gram matrix takes .* use gram='"
+        MemoryError, match=r"3000 observations: the Gram matrix needs .* use gram='"
     ):
         x, y = np.random.default_rng(0).normal(size=(2, 1500, 9))
         two_sample_test(Batches(x), y, estimator="fkmse", max_memory=16e6)
@@ -189,7 +189,7 @@ def test_batches_are_read_as_such_where_they_are_asked_for(options, tmp_path):
     x = Batches([X], bins=options.pop("bins", 2000))
     if "store" in options:
         options["store"] = tmp_path / options["store"]
-    with ThreadPoolExecutor(1) as pool, pytest.raises(ValueError, match="give gram='rff'"):
+    with ThreadPoolExecutor(1) as pool, pytest.raises(ValueError, match="use gram='rff'"):
         two_sample_test(
             x,
             Batches([Y], bins=x.bins),

@@ -80,11 +80,11 @@ def test_a_shops_export_is_compared_in_two_runs(run):
     (text,) = (problem for problem in problems if "column 'comment' holds text" in problem)
     assert "more than 1000 different values" in text and "--types" in text
     gaps = [problem for problem in problems if "values are missing in" in problem]
-    assert len(gaps) == 2 and all("give --nan-policy omit or" in problem for problem in gaps)
+    assert len(gaps) == 2 and all("use --nan-policy omit or" in problem for problem in gaps)
     for file in ("march.csv", "april.csv"):
         own = [problem for problem in problems if f"{file}: line " in problem]
-        assert "column 'price': '$" in own[0] and own[0].endswith("give --types price=number")
-        assert "column 'discount': '" in own[1] and own[1].endswith("give --types discount=number")
+        assert "column 'price': '$" in own[0] and own[0].endswith("use --types price=number")
+        assert "column 'discount': '" in own[1] and own[1].endswith("use --types discount=number")
     options = ["--types", "price=number", "--types", "discount=number,comment=drop"]
     options += ["--nan-policy", "indicator"]
     code, out, problems = run(line, *options, "--json")
@@ -117,7 +117,7 @@ def test_missing_values_are_told_with_the_other_problems(run, tmp_path):
     code, _, problems = run("two-sample a.csv a.csv")
     assert code == 2 and len(problems) == 2
     assert problems[-1].endswith(
-        "a.csv: values are missing in x; give --nan-policy omit or indicator"
+        "a.csv: values are missing in x; use --nan-policy omit or indicator"
     )
     assert len(run("two-sample a.csv a.csv --nan-policy omit")[2]) == 1
 
@@ -158,7 +158,7 @@ def bad(tmp_path):
         ),
         ("compare good.csv more_*.csv", ["more_2.csv has other columns than more_1.csv: u, w"]),
         ("compare good.csv none_*.csv", ["none_*.csv matches no file"]),
-        ("compare good.csv - -", ["no use for"]),
+        ("compare good.csv - -", ["unexpected argument"]),
         ("k-sample - -", ["only one"]),
         ("compare good.csv good.csv --html good.csv", ["--html good.csv would overwrite"]),
         ("compare good.csv good.csv --html page.txt", [".html"]),
@@ -176,7 +176,7 @@ def bad(tmp_path):
         ("compare good.csv good.csv --columns 3", ["2 columns", "position 3"]),
         (
             "compare good.csv good.csv --encoding klingon",
-            ["encoding klingon is unknown; give --encoding, such as utf-8"],
+            ["encoding klingon is unknown; use --encoding, such as utf-8"],
         ),
     ],
 )
@@ -217,7 +217,7 @@ def advice(problems):
     """The options that problems of a run advise, the last of those to choose from."""
     options = []
     for problem in problems:
-        assert "; " in problem and "give --" in problem, problem
+        assert "; " in problem and "use --" in problem, problem
         *_, last = re.findall(r"--[a-z-]+[ =].*?(?= or --|$)", problem.rpartition("; ")[2])
         options += shlex.split(last)
     return options

@@ -321,7 +321,7 @@ def test_other_results_print_a_paragraph_and_markdown(run, line):
 
 def test_one_way_of_printing_at_a_time(run):
     code, _, err = run("two-sample a.csv b.csv --json --markdown")
-    assert code == 2 and "--json and --markdown exclude each other; give one" in err
+    assert code == 2 and "--json and --markdown cannot be combined; use one" in err
 
 
 @pytest.mark.parametrize(

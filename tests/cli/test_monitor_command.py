@@ -68,7 +68,7 @@ def test_files_are_taken_once(run):
     code, _, err = run("day2.csv day1.csv --state STATE")
     assert (code, err) == (
         2,
-        "shrinktest: error: day1.csv was taken already; give --again to take it\n",
+        "shrinktest: error: day1.csv was already processed; use --again to process it again\n",
     )
     assert "120 rows seen" in run("day1.csv --state STATE --again")[1]
     assert "180 rows seen" in run("day2.csv --state STATE")[1]
@@ -79,11 +79,14 @@ def test_files_are_taken_once(run):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("reference.csv", "give the reference and another file, or keep the monitor with --state"),
+        ("reference.csv", "pass the reference and another file, or keep the monitor with --state"),
         ("day1.csv --state STATE --alpha 0.1", "--alpha is for a new monitor"),
         ("day1.parquet --state STATE", "day1.parquet has other columns than the reference"),
         ("nothing*.csv --state STATE", "nothing*.csv matches no file"),
-        ("reference.csv day1.csv --alpha 0.1 --run-length 10", "alpha and run_length exclude"),
+        (
+            "reference.csv day1.csv --alpha 0.1 --run-length 10",
+            "alpha and run_length cannot be combined",
+        ),
     ],
 )
 def test_mistakes_are_one_line(run, line, message):

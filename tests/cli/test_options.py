@@ -11,7 +11,7 @@ import shrinktest
 from shrinktest._docs import documented, parameters_of
 from shrinktest.cli import main
 from shrinktest.cli.commands import COMMANDS, TEST_OPTIONS, parser
-from shrinktest.cli.options import SPELLED, clipped
+from shrinktest.cli.options import HELP, SPELLED
 
 #: Parameters that cannot be typed.
 PYTHON = {"names", "permutations", "propensity", "transform", "regressor", "x_given_z", "test", "kind", "test_options",
@@ -52,6 +52,18 @@ def test_help_fits_on_a_screen(name, capsys):
         ]
 
 
+def test_help_has_one_style():
+    for name, subparser in subparsers().items():
+        for action in subparser._actions:
+            if action.option_strings:
+                text = str(action.help)
+                assert text[0].islower() or text.split()[0].isupper() or "=" in text, name
+                assert not text.endswith((".", "...")) and "{" not in text, (name, text)
+    for option, entry in HELP.items():
+        value, _, text = entry.partition(" ")
+        assert text and (value == "-" or value == value.upper()), option
+
+
 def test_examples_are_parsed():
     import shlex
 
@@ -88,7 +100,7 @@ def test_hints(option, meant, capsys):
     ("option", "hint"),
     [
         ("--device", "tests run on the CPU"),
-        ("--alternative", "tests are against any difference"),
+        ("--alternative", "differences between distributions have no direction"),
         ("--delimeters", "did you mean --delimiter?"),
         ("--band", "see shrinktest two-sample --help"),
         ("--nonsense", "see shrinktest two-sample --help"),
@@ -140,10 +152,6 @@ def test_descriptions_of_parameters():
         "n": ("int, default 1", "A number."),
     }
     assert parameters_of(len) == {} and documented(test_hints) is test_hints
-    assert (
-        clipped("one clause of a sentence, and another; and a third", 45)
-        == "one clause of a sentence, and another"
-    )
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

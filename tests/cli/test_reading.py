@@ -81,7 +81,7 @@ def test_headers(table, text, names):
     if names is not None:
         assert [name.replace(" ", "") for name in table(text)] == names.split()
         return
-    with pytest.raises(ValueError, match="give --header yes or --header no"):
+    with pytest.raises(ValueError, match="use --header yes or --header no"):
         table(text)
     assert list(table(text, header="yes")) == text.partition("\n")[0].split(",")
     assert len(table(text, {str(j + 1): "category" for j in range(4)}, header="no")) == text.count(
@@ -276,7 +276,7 @@ def test_text_that_occurs_again_is_no_name(table, text, names):
         return
     with pytest.raises(
         ValueError,
-        match="may be names of columns or an observation; give --header yes or --header no",
+        match="may be names of columns or an observation; use --header yes or --header no",
     ):
         table(text, types)
     assert [*table(text, types, header="yes")] == text.partition("\n")[0].split(",")

@@ -172,7 +172,7 @@ def test_without_standard_input(folder, monkeypatch, capsys):
     monkeypatch.setattr(sys, "stdin", None)
     assert main(["two-sample", "-", "b.csv"]) == 2
     assert capsys.readouterr().err == (
-        "shrinktest: error: standard input (-) is closed; give a file, or let something write to it\n"
+        "shrinktest: error: standard input (-) is closed; pass a file, or let something write to it\n"
     )
 
 
@@ -185,7 +185,7 @@ def test_an_error_of_the_package_is_no_rejection(folder, monkeypatch, capsys):
     assert main(["two-sample", "a.csv", "b.csv", "--exit-code", *FEW]) == 70
     err = capsys.readouterr().err
     assert err.startswith("Traceback") and err.endswith(
-        "error: ZeroDivisionError, which is an error of shrinktest itself\n"
+        "error: ZeroDivisionError, an internal error of shrinktest; please report it\n"
     )
 
 

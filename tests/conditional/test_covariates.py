@@ -165,7 +165,7 @@ def test_missing_values(options):
     ("options", "message"),
     [
         ({"covariates": PAIR[0]}, "covariates must be a pair"),
-        ({"covariates": PAIR[::-1]}, "give them for the same rows"),
+        ({"covariates": PAIR[::-1]}, "pass them for the same rows"),
         ({"covariates": PAIR, "paired": True}, "paired= and covariates="),
         ({"covariates": PAIR, "block_length": "auto"}, "block_length= and covariates="),
         ({"covariates": PAIR, "propensity": 3.0}, "propensity must be a chance between 0 and 1"),
@@ -181,7 +181,7 @@ def test_missing_values(options):
             {"covariates": PAIR, "propensity": (np.full(7, 0.5), np.full(73, 0.5))},
             "propensity must be a chance",
         ),
-        ({"covariates": PAIR, "covariate_method": "propensity"}, "propensity= goes with"),
+        ({"covariates": PAIR, "covariate_method": "propensity"}, "propensity= requires"),
         (
             {"covariates": PAIR, "propensity": KNOWN, "blocks": np.arange(N) % 2},
             "covariate_method='strata'",

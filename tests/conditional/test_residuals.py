@@ -313,7 +313,7 @@ def test_a_note_where_regressions_fail():
     result = independence_test(
         steps + 0.1 * rng.normal(size=300), steps + 0.1 * rng.normal(size=300), given=z, rng=0
     )
-    assert result.pvalue < 0.05 and any("still alike" in note for note in result.notes)
+    assert result.pvalue < 0.05 and any("still similar" in note for note in result.notes)
     assert not any(
         "The regressions" in note
         for note in independence_test(FIRST, SECOND, given=GIVEN, rng=0).notes

@@ -234,7 +234,7 @@ def test_messages():
     for call, words in (
         (
             joint_independence_test(X[:, 0], X[:, 1], V, **FEW).effect,
-            "test the variables two by two",
+            "test pairs of variables",
         ),
         (
             permutation_test(lambda row: float(row[:3].sum()), (10, 9), **FEW).effect,

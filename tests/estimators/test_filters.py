@@ -229,7 +229,7 @@ def test_no_shrinkage_is_the_plain_mean_and_full_shrinkage_zero(kind):
         assert np.abs(near.weights(K)).max() < 1e-8
 
 
-# --- scores and their minimisers ----------------------------------------------------------------------------
+# --- scores and their minimizers ----------------------------------------------------------------------------
 
 
 SCORES = [
@@ -327,7 +327,7 @@ def test_ties_go_to_the_least_shrinkage():
 # --- simple shrinkage at its boundaries ---------------------------------------------------------------------
 
 
-def test_simple_shrinkage_minimises_its_score():
+def test_simple_shrinkage_minimizes_its_score():
     for n, kind in itertools.product((2, 5, 20), ("gaussian", "linear far", "duplicates")):
         K = GRAMS[kind](n)
         s = SKMSE().weights(K).sum()
@@ -339,7 +339,7 @@ def test_simple_shrinkage_minimises_its_score():
 def test_simple_shrinkage_at_its_boundaries():
     negative = Linear()(
         [[-1.0], [1.0], [0.1]]
-    )  # off-diagonal mean below 0: the minimiser would turn the mean round
+    )  # off-diagonal mean below 0: the minimizer would turn the mean round
     assert naive.moments(negative)[2] < 0
     nothing = (np.array([[3.0]]), np.zeros((4, 4)), np.full((4, 4), 2.0))
     two = np.array([[2.0, 0.7], [0.7, 5.0]])

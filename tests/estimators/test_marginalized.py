@@ -1,4 +1,4 @@
-"""Marginalised estimators: score, gradient, minimisers; and kernel means of all: norms, values, targets."""
+"""Marginalised estimators: score, gradient, minimizers; and kernel means of all: norms, values, targets."""
 
 from __future__ import annotations
 
@@ -337,7 +337,7 @@ def test_target():
 
 
 @pytest.mark.parametrize("kernel", [Gaussian(1.1), Linear(), Polynomial(2)], ids=repr)
-def test_target_minimises_the_leave_one_out_score(kernel):
+def test_target_minimizes_the_leave_one_out_score(kernel):
     K, n = kernel(np.vstack([XS, Z])), len(XS)
 
     def score(alpha):

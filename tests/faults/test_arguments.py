@@ -58,7 +58,7 @@ CALLS = [
     (
         lambda: compared(*BLOCK, gram="factor", max_memory=20_000),
         MemoryError,
-        "which take all of max_memory",
+        "which use all of max_memory",
     ),
     (lambda: compared(column_types={"kind": ["a"]}), ValueError, "must hold two levels or more"),
     (lambda: compared().witness(X), TypeError, "must be a table with the columns that were tested"),
@@ -91,7 +91,7 @@ CALLS = [
     (
         lambda: change_point_test(X, times=[*range(11), None], **FEW),
         ValueError,
-        "times has none for row 11",
+        "times is missing in row 11",
     ),
     (
         lambda: change_point_test(X, times=[*range(11), "z"], **FEW),
@@ -169,10 +169,13 @@ def test_calls(case):
 
 
 TYPED = [
-    ("independence a.csv b.csv --x u --y v", "has no use for 'b.csv'"),
+    (
+        "independence a.csv b.csv --x u --y v",
+        "unexpected argument 'b.csv'; usage: shrinktest independence DATA",
+    ),
     ("check-level a.csv --columns u --x u --y v", "--columns is for samples"),
     ("change a.csv --sort", "--time NAME, which was not given"),
-    ("check-level a.csv b.csv a.csv", "give two files, or one"),
+    ("check-level a.csv b.csv a.csv", "pass two files, or one"),
     ("check-level a.csv b.csv --x u --y v", "two files are two samples"),
     ("check-level a.csv b.csv --nan-policy propagate", "leaves no p-values to count"),
     ("check-level a.csv b.csv --test nothing", "module:function"),
@@ -183,7 +186,7 @@ TYPED = [
     ("two-sample a.csv b.csv --types u=drop,v=drop", "left to test"),
     ("power mean-shift --estimators kme,kme", "has a name twice"),
     ("power mean-shift --set shift", "like lam=0.1"),
-    ("--columns", "name a command before --columns"),
+    ("--columns", "put a command before --columns"),
 ]
 
 

@@ -44,7 +44,7 @@ BAD = {
     ),
     "known once": (ONE, Y, {"nan_policy": "omit"}, "all values but one are missing in"),
     "wild": (WILD, Y, {}, "values as large as 1e+308"),
-    "tiny": (1e-310 * X, 1e-310 * Y, {}, "hardly differ: its unit is 0"),
+    "tiny": (1e-310 * X, 1e-310 * Y, {}, "its values are nearly constant"),
     "rare": (
         np.r_[1.0, np.zeros(N - 1)],
         np.zeros(N),

@@ -141,7 +141,7 @@ def test_every_test_of_samples_notices_them():
     (note,) = notes_on_labels(
         two_sample_test(VALUES, THREE, names=("the values", "the labels"), **FEW)
     )
-    assert note.endswith("give the rows with each label as a sample.")
+    assert note.endswith("pass the rows with each label as a sample.")
     assert notes_on_labels(compare(pd.Series(VALUES), pd.Series(THREE), **FEW))
     assert notes_on_labels(equivalence_test(VALUES, THREE, measure="auc", margin=0.6, rng=0))
 

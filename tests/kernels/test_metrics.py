@@ -98,7 +98,7 @@ CALLS = {
 @pytest.mark.parametrize("bandwidth", [None, "median"])
 def test_tests_take_distances_of_scipy(name, bandwidth):
     if name == "shrunken" and bandwidth is None:
-        with pytest.raises(ValueError, match=r"give Distances\.of bandwidth='median'"):
+        with pytest.raises(ValueError, match=r"use Distances\.of bandwidth='median'"):
             CALLS[name](A, B, Distances.of("braycurtis"))
         return
     apart = squareform(pdist(BOTH, "braycurtis"))
@@ -131,7 +131,7 @@ def test_tables_are_compared_as_they_are_unless_units_are_given(kernel):
 def test_kernels_in_units_do_not_stand_beside_those_without():
     closer = [closer_test(*pair, pair[1][::-1], kernel="cosine") for pair in (frames(), (A, B))]
     assert closer[0].statistic == pytest.approx(closer[1].statistic)
-    with pytest.raises(ValueError, match="compares numbers as they are, the others in units"):
+    with pytest.raises(ValueError, match="compares unscaled numbers, the others scaled ones"):
         two_sample_test(*frames(), kernel=["cosine", "gaussian"])
     assert not compares_as_given(Gaussian())
     assert compares_as_given(Gaussian() + Cosine())
@@ -231,9 +231,9 @@ def test_hellinger_is_the_root_of_shares():
 @pytest.mark.parametrize(
     ("rows", "error", "message"),
     [
-        (np.vstack([A, -A]), ValueError, "takes abundances of at least 0; found -"),
+        (np.vstack([A, -A]), ValueError, "requires abundances of at least 0; found -"),
         (np.vstack([A, 0.0 * A[:2]]), ValueError, "4 rows without any abundance"),
-        (pd.DataFrame({"a": ["x", "y"]}), TypeError, "takes numbers; leave other columns out"),
+        (pd.DataFrame({"a": ["x", "y"]}), TypeError, "requires numbers; leave other columns out"),
     ],
 )
 def test_what_is_no_abundance_is_refused(rows, error, message):

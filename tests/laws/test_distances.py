@@ -146,7 +146,7 @@ REFUSED = {
         lambda: joint_independence_test(ROWS, ROWS, ROWS, kernels=KERNEL),
         "needs Euclidean distances; use Precomputed",
     ),
-    "symmetry": (lambda: symmetry_test(ROWS, kernel=KERNEL), "no reflection; give a kernel of X"),
+    "symmetry": (lambda: symmetry_test(ROWS, kernel=KERNEL), "no reflection; pass a kernel of X"),
     "covariates": (
         lambda: two_sample_test(HALF, REST, kernel=KERNEL, covariates=(NUMBERS[:12], NUMBERS[12:])),
         "have no residuals; use strata",
@@ -170,7 +170,7 @@ REFUSED = {
     ),
     "columns": (
         lambda: factor_test("arm", {"arm": LABELS}, response=KERNEL, **FEW).columns("arm"),
-        "give the response as a table",
+        "pass the response as a table",
     ),
 }
 

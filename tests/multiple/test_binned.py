@@ -318,7 +318,7 @@ class Untouched:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"rank": 5}, "gram='auto' with Gaussian.* give gram='rff' .* or gram='nystrom'"),
+        ({"rank": 5}, "gram='auto' with Gaussian.* use gram='rff' .* or gram='nystrom'"),
         ({"gram": "dense"}, "gram='dense' with Gaussian"),
         ({"gram": "rff", "blocks": [0]}, "blocks= is not available for rows on disk"),
         ({"gram": "rff", "covariates": (X, Y)}, "covariates= is not available for rows on disk"),
@@ -330,13 +330,13 @@ class Untouched:
         ),
         ({"gram": "rff", "transform": np.log}, "transform= is not available for rows on disk"),
         ({"gram": "rff", "column_types": "number"}, "column_types must be a dict"),
-        ({"estimator": "auto", "rank": 5}, "gram='auto' with Gaussian.* give gram='rff'"),
+        ({"estimator": "auto", "rank": 5}, "gram='auto' with Gaussian.* use gram='rff'"),
         ({"gram": "rff", "estimator": ["kme", "mkme"]}, "MKME.* is not available"),
         ({"gram": "rff", "estimator": "auto", "kernel": "laplacian"}, "has its own kernels"),
         ({"gram": "rff", "rank": 0}, "rank must be"),
         ({"gram": "rff", "estimator": "mkme"}, "is not available"),
         ({"gram": "rff", "estimator": lambda gram: gram.mean(axis=0)}, "is not available"),
-        ({"kernel": "whitened", "rank": 5}, "Whitened.* give gram='rff'"),
+        ({"kernel": "whitened", "rank": 5}, "Whitened.* use gram='rff'"),
         ({"kernel": "linear", "rank": 5}, "rank=5 is for gram='nystrom' or 'rff'"),
         ({"gram": "rff", "scale": "ranks"}, "scale must be one of"),
     ],
@@ -356,7 +356,7 @@ def test_arrays_have_one_name_of_units(scale):
 
 
 def test_one_sample_is_none_to_compare_with():
-    with pytest.raises(ValueError, match="a test takes two samples or more, got 1"):
+    with pytest.raises(ValueError, match="a test requires two or more samples, got 1"):
         k_sample_test(Batches(Untouched()), gram="rff")
 
 

@@ -117,7 +117,7 @@ def test_members_of_auto_without_room_are_left_out():
         "is left out of the combination:" in note and "max_memory=250000 bytes" in note
         for note in result.notes
     )
-    with pytest.raises(MemoryError, match=r"features in .* bins take .* give a smaller rank="):
+    with pytest.raises(MemoryError, match=r"features in .* bins need .* use a smaller rank="):
         two_sample_test(Batches(X, bins=100), Y, estimator="auto", max_memory=1e4, **RFF)
     with pytest.raises(MemoryError, match="features in 94 bins"):
         two_sample_test(
@@ -301,7 +301,7 @@ def test_columns_that_cannot_be_tested():
         two_sample_test_columns(Batches(X * 0.0), Y * 0.0, **RFF)
     with pytest.raises(ValueError, match="paired= is not available"):
         two_sample_test_columns(Batches(X), Y, paired=True, **RFF)
-    with pytest.raises(ValueError, match="give gram='rff'"):
+    with pytest.raises(ValueError, match="use gram='rff'"):
         two_sample_test_columns(Batches(X, bins=500), Y)
 
 

@@ -340,7 +340,7 @@ columns, matrix = two_sample_test_columns, independence_matrix
         ),
         (partial(columns, X[:3], Y[:3], paired=True), "leaves 4 different permutations"),
         (partial(columns, X, Y, bandwidth=2.0, estimator="auto"), "leave out kernel"),
-        (partial(columns, X, Y, bandwidth="grid"), "no candidates"),
+        (partial(columns, X, Y, bandwidth="grid"), "not accept candidates"),
         (columns(X, Y, n_resamples=0).plot, "n_resamples=0"),
         (partial(matrix, constant()[:, :2]), "X has 1 column to test"),
         (
@@ -355,7 +355,7 @@ columns, matrix = two_sample_test_columns, independence_matrix
         (partial(matrix, X, block_length="whole"), "block_length= permutes rows of Y"),
         (partial(matrix, X, bandwidth_x=[1.0, 2.0]), "bandwidth_x has 2 entries for 4 columns"),
         (partial(matrix, X, PAIRED, bandwidth_y=[0.0, 0.0]), "bandwidth_y"),
-        (partial(matrix, X, PAIRED, kernel_y=["gaussian"]), "no candidates"),
+        (partial(matrix, X, PAIRED, kernel_y=["gaussian"]), "not accept candidates"),
         (partial(matrix, X, PAIRED, given="others"), "given='others'"),
         (
             partial(matrix, X, PAIRED, given=X[:, 0], block_length="whole"),

@@ -318,12 +318,12 @@ def test_all_may_give_lists_floats_or_an_array_that_changes(n_resamples):
 @pytest.mark.parametrize(
     ("changed", "n_resamples", "message"),
     [
-        ({"listed": lambda: iter(ALL[1:]), "distinct": 69}, 999, "begin with the data"),
-        ({"listed": lambda: iter(ALL[:5])}, 999, "fewer than distinct says"),
-        ({"distinct": 10}, 999, "more than distinct says"),
+        ({"listed": lambda: iter(ALL[1:]), "distinct": 69}, 999, "begin with the identity"),
+        ({"listed": lambda: iter(ALL[:5])}, 999, "yields 5 permutations, but distinct is"),
+        ({"distinct": 10}, 999, "more permutations than distinct"),
         ({"listed": lambda: iter([ALL[0], np.zeros(8, int)]), "distinct": 2}, 999, "every label"),
-        ({"drawn": lambda rows: ALL[:3]}, 30, "must give shape"),
-        ({"drawn": lambda rows: ALL[:rows, :7]}, 30, "must give shape"),
+        ({"drawn": lambda rows: ALL[:3]}, 30, "must return shape"),
+        ({"drawn": lambda rows: ALL[:rows, :7]}, 30, "must return shape"),
         ({"drawn": lambda rows: np.full((rows, 8), 2)}, 30, "every label"),
         ({"size": 9}, 30, "9 observations"),
         ({"distinct": 0}, 30, "distinct of Splits must be an integer >= 1"),

@@ -77,7 +77,7 @@ DATA = [
 
 
 def smallest_p(first, second):
-    """The smallest p-value of Kolmogorov and Smirnov over columns."""
+    """The smallest p-value of the Kolmogorov-Smirnov test over columns."""
     return min(stats.ks_2samp(a, b).pvalue for a, b in zip(first.T, second.T, strict=True))
 
 

@@ -205,7 +205,7 @@ def test_tests_of_dcor_are_those_of_dcor(name, design, place):
         (lambda X, Y, Z: 0.5, TypeError, r"\(X, Y\)"),
         ("pearsonr", ValueError, "'pearsonr' is an independence test.*'ks_2samp'"),
         ("ks2samp", ValueError, "Did you mean 'ks_2samp'"),
-        ({"estimator": "ks_2samp", "bandwidth": 1.0}, ValueError, "give it alone"),
+        ({"estimator": "ks_2samp", "bandwidth": 1.0}, ValueError, "pass it alone"),
     ],
 )
 def test_errors_name_the_test_before_anything_is_stored(given, error, named, tmp_path):

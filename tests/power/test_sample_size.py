@@ -433,7 +433,7 @@ def test_no_effect_is_the_answer(design):
 @pytest.mark.parametrize("measure", ["distance", "auc"])
 def test_a_margin_that_is_too_narrow(measure):
     options = {"margin": {"distance": 1e-6, "auc": 0.5001}[measure], "measure": measure}
-    message = r"^equivalence was not shown at n = 100: power there is 0\.\d\d \[0\.0\d, 0\.\d\d\]; give a wider margin"
+    message = r"^equivalence was not shown at n = 100: power there is 0\.\d\d \[0\.0\d, 0\.\d\d\]; use a wider margin"
     with pytest.raises(ValueError, match=message):
         solve_sample_size(MeanShift(dimension=1), test="equivalence", test_options=options, **SHORT)
 

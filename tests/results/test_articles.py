@@ -120,7 +120,7 @@ def test_units_that_change_places_are_named():
 
 def test_an_assumption_and_an_approximation_are_named():
     given = independence_test(X[:, 0], X[:, 1], given=X[:, 0] + X[:, 1], **FEW).paragraph()
-    assert "; the p-value is approximately valid if kernel ridge regressions find" in given
+    assert "; the p-value is approximately valid if kernel ridge regressions capture" in given
     assert "method: signs of residual products [Shah and Peters, 2020]; 99 random changes" in given
     ages = (X[:, :1], Y[:, :1])
     text = two_sample_test(X[:, 1], Y[:, 1], covariates=ages, **FEW).paragraph()

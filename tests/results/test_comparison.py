@@ -68,7 +68,7 @@ def page(result):
 SUMMARY = """\
 Comparison of <i>March</i> (50 rows) and April (45 rows)
 These tables differ (p = .01). 1 of 5 columns changed: <b>"income" & $x$</b>.
-Shown one observation of <i>March</i> and one of April, the witness function
+Given one observation from <i>March</i> and one of April, the witness function
 assigns them correctly with probability .92 [.82, .96] (.5 is guessing).
 
         column           type    p-value  adjusted  changed                           change, with 95% interval
@@ -179,7 +179,7 @@ def test_the_answer_claims_no_more_than_was_found(result, tables):
     same = compare(tables[0], tables[0].iloc[::-1], n_resamples=19, rng=0)
     assert same.verdict.startswith("No difference was found between these tables (p = ")
     strict = replace(result.columns, method="bonferroni", alpha=0.001)
-    alone = "No column is clear by itself: small changes may add up, or the dependence of columns changed."
+    alone = "No single column is significant: small changes may add up, or the dependence between columns changed."
     assert replace(result, columns=strict).verdict == f"These tables differ (p = .01). {alone}"
     assert (
         result.reject(0.01) and not result.reject(0.005) and set(result.changed(0.9999)) >= {RUDE}

@@ -124,7 +124,7 @@ def test_changes_are_printed_with_their_times():
     assert "(2.86)" in result.summary()
     assert shown_times([99e3, 1e5, 2e6]) == ["99000", "100000", "2000000"]
     assert between_times(shown_times([0.5, 100000.5]), (0, 1)) == "0.5 to 100000.5"
-    assert between_times(["Monday", "Tuesday"], (1, 2)) == "Tuesday to behind the last"
+    assert between_times(["Monday", "Tuesday"], (1, 2)) == "Tuesday to after the last row"
     assert (
         "\nrow when p-value adjusted\n" in change_points(SERIES, confidence=None, **FEW).summary()
     )

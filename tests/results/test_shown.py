@@ -95,7 +95,7 @@ def test_summaries():
     assert (
         effect.summary()
         == """\
-Shown one observation of A and one of B, the witness function assigns them
+Given one observation from A and one of B, the witness function assigns them
 correctly with probability .62 [.50, .70] (.5 is guessing).
 Their distance is -.002 [.000, .010] (0: the same, 1: nothing in common); below
 0 means none was found.
@@ -245,7 +245,7 @@ def test_samples_are_called_what_the_user_calls_them(route):
 def test_effects_and_pictures_use_them():
     result = two_sample_test(A, B, **NAMED)
     assert result.effect().names == ("before", "after")
-    assert "shown one observation of before and one of after" in " ".join(
+    assert "given one observation from before and one from after" in " ".join(
         str(result.summary(effect=True)).lower().split()
     )
     ax = result.plot_witness(coordinates="a", grid=5)

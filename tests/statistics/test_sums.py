@@ -137,7 +137,7 @@ def test_auto_takes_tiles_unless_they_take_hours(small, monkeypatch):
     samples = RNG.spawn(1)[0].normal(size=(2, 60, 8))
     assert two_sample_test(*samples, max_memory=LITTLE, n_resamples=19, rng=0).route == "tiles"
     monkeypatch.setattr(kernel_cache, "_BY_TILES", 1.0)
-    with pytest.raises(MemoryError, match=r"gram='dense' \(by tiles, which takes long\)"):
+    with pytest.raises(MemoryError, match=r"gram='dense' \(in tiles, which is slow\)"):
         two_sample_test(*samples, max_memory=LITTLE, n_resamples=19, rng=0)
     with pytest.raises(MemoryError, match="max_memory"):  # filters need the whole matrix
         two_sample_test(X, Y, estimator="landweber", max_memory=LITTLE, gram="dense")

@@ -119,7 +119,7 @@ def test_the_name_of_a_column_is_no_vector_of_labels():
         lambda: change_point_test(TABLE, times="site", **FEW),
     ):
         with pytest.raises(
-            TypeError, match=re.escape("got str (give the column itself, such as table['site'])")
+            TypeError, match=re.escape("got str (pass the column itself, such as table['site'])")
         ):
             test()
 

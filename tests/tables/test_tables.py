@@ -128,7 +128,7 @@ def test_missing_text_is_missing_whatever_it_is_read_as(kind, texts, numbers):
         ({"colour": "text"}, ("column_types['colour'] must be one of", "'category'")),
         ({"colour": "number"}, ("X, column 'colour', has", "correct it")),
         ({"colour": "date"}, ("correct it", "'drop'")),
-        ({"colour": "ordered"}, ("give the levels in their order as a list",)),
+        ({"colour": "ordered"}, ("pass the levels in their order as a list",)),
         ({"colour": ["red", "green"]}, ("lacks levels", "'blue'")),
         ({"income": "date"}, ("holds numbers, which are not dates",)),
         ({"income": 3}, ("must be one of", "got 3")),
@@ -234,7 +234,7 @@ def test_transform_gets_a_table_of_the_library_that_was_given():
         two_sample_test(
             polars.from_pandas(A), polars.from_pandas(B[["rate"]]), transform=len, rng=0
         )
-    with pytest.raises(TypeError, match="cannot be put below each other"):
+    with pytest.raises(TypeError, match="cannot be stacked"):
         two_sample_test(
             polars.from_pandas(A), polars.from_pandas(B).cast(str), transform=len, rng=0
         )
@@ -268,7 +268,7 @@ def test_types_of_polars_are_those_of_pandas():
         ("pca", ("transform must be a scikit-learn transformer or a function", "'pca'")),
         (
             lambda rows: rows[:3],
-            ("transform must give as many rows as it gets, 8; it gave 3 rows",),
+            ("transform must return as many rows as it gets, 8; it gave 3 rows",),
         ),
         (dict, ("an object, not a class: write it with parentheses",)),
     ],
@@ -304,7 +304,7 @@ def test_missing_as_information():
     B.loc[:25, "rate"] = NAN
     A["colour"] = A["colour"].where(A.index > 30)
     raised = pytest.raises(
-        ValueError, match=says("X has 31 missing values", "nan_policy='indicator' takes it as")
+        ValueError, match=says("X has 31 missing values", "nan_policy='indicator' uses missingness")
     )
     with raised:
         two_sample_test(A, B)

@@ -196,7 +196,7 @@ class Store:
             BadZipFile,
         ):
             raise ValueError(
-                f"store={str(path)!r} does not keep the sums of a test; give another path"
+                f"store={str(path)!r} does not keep the sums of a test; use another path"
             ) from None
         return store
 
@@ -211,7 +211,7 @@ class Store:
         for what, text in key.depends.items():
             if before.depends.get(what) != text:
                 raise ValueError(
-                    f"store={str(self.path)!r} was begun with other {what}; remove it, or give "
+                    f"store={str(self.path)!r} was begun with other {what}; remove it, or use "
                     "another path"
                 )
         return done, total

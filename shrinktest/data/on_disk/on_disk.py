@@ -437,7 +437,7 @@ def _without_dropped(
         return samples, parts
     if not all(rows.names for rows in samples):
         raise ValueError(
-            "column_types='drop' takes columns with names; choose others by Batches(columns=)"
+            "column_types='drop' requires column names; choose other columns with Batches(columns=)"
         )
     for label in dropped:
         choice(label, samples[0].names or (), "a column in column_types")

@@ -120,7 +120,7 @@ def pairs_of(
     """
     if x.bins != BINS:
         raise ValueError(
-            f"bins={x.bins} is for tests of samples; pairs are not put into bins: leave it out"
+            f"bins={x.bins} is for tests of samples, because pairs are not binned; leave it out"
         )
     name = " and ".join(called)
     omit = nan_policy == "omit"
@@ -128,7 +128,7 @@ def pairs_of(
     if x.data is y.data or (is_paths(x.data) and is_paths(y.data) and x.data == y.data):
         if x.columns is None or y.columns is None:
             raise ValueError(
-                f"{name} are one source; give Batches(..., columns=[...]) for each of them"
+                f"{name} are one source; pass Batches(..., columns=[...]) for each of them"
             )
         if shared := [column for column in x.columns if column in y.columns]:
             raise ValueError(
@@ -142,7 +142,7 @@ def pairs_of(
         return Rows.of(both, name, names, omit, read), _parts_of(called, split, widths)
     if is_dask(x.data) or is_dask(y.data):
         raise ValueError(
-            f"{name} are two sources, one of dask; put both into one collection, and give columns="
+            f"{name} are two sources, one of dask; put both into one collection, and use columns="
         )
     known = [each.names(has) for each, has in zip((x, y), called, strict=True)]
     sides = list(zip((x, y), called, known, strict=True))

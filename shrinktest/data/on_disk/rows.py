@@ -95,7 +95,7 @@ class Reader:
             ):
                 raise ValueError(
                     f"{where} has {counted(values.shape[1], 'column')} without names, and no "
-                    f"column {column!r}; give "
+                    f"column {column!r}; use "
                     "numbers from 0 on"
                 )
         if plain and given.dtype.kind in "iu":

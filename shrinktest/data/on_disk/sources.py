@@ -155,18 +155,18 @@ class Batches:
         if hasattr(self.data, "columns") or not isinstance(self.data, Iterable):
             kind = type(self.data).__name__
             raise TypeError(
-                f"data must be paths, an array or an iterable of arrays, not {kind}; give a table "
+                f"data must be paths, an array or an iterable of arrays, not {kind}; pass a table "
                 "as Batches([table])"
             )
         if type(getattr(self.data, "sampler", None)).__name__ == "RandomSampler":
             raise ValueError(
-                "data must give its rows in the same order again; make the loader with "
+                "data must return its rows in the same order again; make the loader with "
                 "shuffle=False"
             )
         if isinstance(self.data, Iterator):
             kind = type(self.data).__name__
             raise TypeError(
-                f"a {kind} can be read once only; give a list, or an object whose __iter__ starts "
+                f"a {kind} can be read once only; pass a list, or an object whose __iter__ starts "
                 "anew"
             )
 
@@ -347,7 +347,7 @@ def as_batches(samples: Sequence[Any], names: Sequence[str]) -> tuple[Batches, .
         else:
             kind = type(data).__name__
             raise TypeError(
-                f"{name} beside a sample in batches must be an array, a path or Batches(...), not "
+                f"{name} next to a sample in batches must be an array, a path or Batches(...), not "
                 f"{kind}"
             )
     return tuple(out)

@@ -208,7 +208,8 @@ def _called(path: Path) -> Iterator[None]:
             raise
         reason = str(error).rstrip(".")
         raise ValueError(
-            f"{path} cannot be read ({reason}); is it complete, and what its name says?"
+            f"{path} cannot be read ({reason}); is the file complete, and does its extension "
+            "match its format?"
         ) from None
 
 
@@ -230,7 +231,7 @@ def require_pyarrow(what: Any) -> None:
         import pyarrow  # noqa: F401
     except ImportError:
         raise ImportError(
-            f"reading {what} in batches takes pyarrow: pip install 'shrinktest[files]'"
+            f"reading {what} in batches requires pyarrow: pip install 'shrinktest[files]'"
         ) from None
 
 

@@ -347,7 +347,7 @@ def same_rows(reader: Any, chunk: Chunk, n: int) -> Iterator[np.ndarray]:
 
 def _changed(name: str) -> ValueError:
     return ValueError(
-        f"{name} had other rows when it was read again; it must give the same rows in the same "
+        f"{name} had other rows when it was read again; it must return the same rows in the same "
         "order"
     )
 

@@ -78,7 +78,7 @@ def read_if_file(data: Any, name: str, column_types: Mapping[str, Any] | None, m
     tables, rows, _ = read_whole([data], [name], types, most)
     if not tables:
         raise MemoryError(
-            f"{name} has {rows} rows or more, too many for max_memory; use random rows, or "
+            f"{name} has {rows} rows or more, too many for max_memory; use a random subset, or "
             "two_sample_test"
         )
     return tables[0]

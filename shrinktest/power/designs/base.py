@@ -371,13 +371,13 @@ class Relabelled(Twin):
     def _check(self) -> None:
         if self.design.test == CONDITIONAL.name:
             raise ValueError(
-                f"no permutation makes X and Y of {self.design!r} independent given Z; give "
+                f"no permutation makes X and Y of {self.design!r} independent given Z; use "
                 "neutral= parameters, or "
                 "use with_null=False"
             )
         if self.design.test == FACTOR.name:
             raise ValueError(
-                f"{self.design!r} has no null twin by permutation; give neutral= parameters, or "
+                f"{self.design!r} has no null twin by permutation; use neutral= parameters, or "
                 "use with_null=False"
             )
 

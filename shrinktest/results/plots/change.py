@@ -39,7 +39,7 @@ def plot_change(result: Any, ax: Axes | None = None) -> Axes:
     """
     if result.location is None:
         raise ValueError(
-            "this result has no place of a change to draw; take the combined result, or omit "
+            "this result has no location of a change to draw; use the combined result, or omit "
             "missing rows"
         )
     ax = axes(ax)
@@ -55,7 +55,7 @@ def plot_change(result: Any, ax: Axes | None = None) -> Axes:
             critical, color=GREY, linestyle="--", label=f"critical value at level {result.alpha:g}"
         )
     names = (
-        ("first changed row", "first row behind") if epidemic else ("first row after the change",)
+        ("first changed row", "first row after it") if epidemic else ("first row after the change",)
     )
     for i, (name, (row, interval)) in enumerate(zip(names, result.place.ends, strict=True)):
         label = f"{name}, {times[row] if row < len(times) else row}" + (

@@ -128,7 +128,7 @@ def draw_distribution(ax: Axes, shares: Distribution, names: Sequence[str]) -> N
         )
         ax.stairs(second, shares.edges, color=ORANGE, linewidth=1.6, label=names[1])
         ticks(ax.xaxis, shares.kind)
-        ends = "the outermost bins count what is beyond them" if shares.clipped else ""
+        ends = "the outermost bins include all values beyond them" if shares.clipped else ""
         ax.set_xlabel(", ".join(filter(None, (UNITS.get(shares.kind, ""), ends))), fontsize="small")
         if ends:
             below_offset(ax)
@@ -239,7 +239,7 @@ def inline(draw: Callable[[Axes], object], size: tuple[float, float], words: str
 
 
 def plot_segments(result: Any, ax: Axes | None = None) -> Axes:
-    """Draw the AUC of every segment with its interval (matplotlib); blue where tables differ."""
+    """Draw the AUC of every segment with its interval (matplotlib)."""
     rows = [row for row in result.rows() if not math.isnan(row["auc"])]
     drawn = [
         (

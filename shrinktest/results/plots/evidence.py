@@ -73,7 +73,7 @@ def _draw_recent(ax: Axes, result: Any) -> None:
     windows = np.lib.stride_tricks.sliding_window_view(recent.values, width)
     share = bool(recent.level)
     middle = windows.mean(axis=1) if share else np.nanmedian(windows, axis=1)
-    what = f"share of {recent.level}" if share else "median"
+    what = f"proportion of {recent.level}" if share else "median"
     ax.plot(recent.rows[width - 1 :], middle, color=BLUE)
     if result.change_row is not None:
         ax.axvspan(result.change_row, result.alarm_row, color=ORANGE, alpha=0.3)

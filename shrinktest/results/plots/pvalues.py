@@ -255,7 +255,9 @@ def plot_level_check(result: Any, ax: Axes | None = None) -> Axes:
     if wrong:
         ax.plot(*zip(*wrong, strict=True), "o", color=ORANGE, label="anti-conservative")
     ax.set(
-        xlabel="p-value", ylabel="share of trials with a p-value at most this", xlim=(-0.05, 1.05)
+        xlabel="p-value",
+        ylabel="proportion of trials with a p-value at most this",
+        xlim=(-0.05, 1.05),
     )
     title(ax, f"Level of {result.name}")
     ax.legend(frameon=False)

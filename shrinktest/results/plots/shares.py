@@ -21,7 +21,8 @@ def plot_shares(result: Any, ax: Axes | None = None) -> Axes:
         color = BLUE if rejected else GREY
         rows.append((short(row["term"], _LETTERS), row["share"], limits, color))
     ax = draw_intervals(ax, rows, 0.0)
-    label = f"share of what the other terms leave ({percent(result.confidence)} intervals)"
+    intervals = f"{percent(result.confidence)} intervals"
+    label = f"proportion of the variation left by the other terms ({intervals})"
     ax.set_xlabel(fitted(label, ax))
     title(ax, f"Effects on {result.response}", right=True)
     return ax

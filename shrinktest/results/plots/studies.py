@@ -105,7 +105,7 @@ def plot_sample_size(result: Any, ax: Axes | None = None) -> Axes:
 
 
 def plot_detectable_effect(result: Any, ax: Axes | None = None) -> Axes:
-    """Draw the fitted power curve, the trials, and the effect with its interval (matplotlib)."""
+    """Draw the fitted power curve, and the effect with its interval (matplotlib)."""
     ax = axes(ax)
     tried = result.table["effect"]
     effects = np.linspace(tried.min(), tried.max(), 200)

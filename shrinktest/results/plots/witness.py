@@ -106,7 +106,7 @@ def plot_witness(
     )
     if len(columns) == 1:
         _curve(ax, lines[0], band, samples, called)
-        _label_y(ax, f"witness, mean of {first} less mean of {second}")
+        _label_y(ax, f"witness function: mean of {first} minus mean of {second}")
     else:
         outside = (
             band.outside.reshape(points, points) if np.isfinite(band.half_width).any() else None
