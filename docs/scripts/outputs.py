@@ -26,7 +26,6 @@ PAGES = (
                 "getting_started",
                 "how_it_works",
                 "ab_tests",
-                "validity",
                 "questions",
                 "coming_from",
                 "repeated_visits",
