@@ -265,8 +265,8 @@ class Regressions:
         """Prepare regressions on given variables (n, d)."""
         if len(given) < FEWEST:
             raise ValueError(
-                f"regressions need at least {FEWEST} rows, got {len(given)}; use strata, or collect "
-                "more rows"
+                f"regressions need at least {FEWEST} rows, got {len(given)}; use strata, or "
+                "collect more rows"
             )
         if regressor is None:
             with single_blas_thread(len(given)):

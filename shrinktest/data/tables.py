@@ -446,7 +446,7 @@ def transformed(tables: Sequence[Any], transform: Any, names: Sequence[str]) -> 
     rows = (
         deepcopy(tables[0]) if len(tables) == 1 else stacked(tables, names)
     )  # the user's own stay as they are
-    values = tensors_to_numpy(function(rows), "what transform returns")
+    values = tensors_to_numpy(function(rows), "the output of transform")
     if hasattr(values, "toarray"):
         if (size := 8.0 * np.prod(values.shape)) > _LARGEST:
             raise MemoryError(

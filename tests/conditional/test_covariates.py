@@ -98,7 +98,7 @@ def test_effects_exist_within_strata_only():
     signs = tuple((part > 0).tolist() for part in PAIR)
     assert 0.0 < two_sample_test(X, Y, covariates=signs, rng=0).effect().auc < 1.0
     for options in ({}, {"propensity": KNOWN}):
-        with pytest.raises(ValueError, match=rr"effect\(\) is not available"):
+        with pytest.raises(ValueError, match=r"effect\(\) is not available"):
             two_sample_test(X, Y, covariates=PAIR, **options, **FEW).effect()
 
 
