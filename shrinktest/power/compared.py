@@ -98,7 +98,10 @@ class AnyTest:
             for name in [name for name in RANDOM if name in _parameters(self.function)][:1]
         }
         names = tuple("XY") if len(data) == 2 else tuple(f"sample {i}" for i in range(len(data)))
-        meaning = f"{who} is a function of the data, with its random numbers as rng= or random_state= if it accepts any"
+        meaning = (
+            f"{who} is a function of the data, with its random numbers as rng= or random_state= if "
+            "it accepts any"
+        )
         check_signature(self.function, names, meaning, tuple(random))
         return max(as_pvalue(self.function(*copy.deepcopy(data), **random), who), _LEAST)
 

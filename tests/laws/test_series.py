@@ -205,7 +205,7 @@ TESTS = {
     "closer": (lambda: closer_test(A, B, C, rng=0), "of a sample", "standard errors"),
     "closer in pairs": (
         lambda: closer_test(A, B, C, paired=True, rng=0),
-        "of what X and Z differ by",
+        "of differences between X and Z",
         "standard errors of independent rows are too small: use pairs that are far enough apart",
     ),
     "which depends more": (
