@@ -47,8 +47,10 @@ from shrinktest.permutations.base import Permutations as Permutations
 from shrinktest.permutations.schemes import Copies as Copies
 from shrinktest.permutations.stopping import BesagClifford as BesagClifford
 from shrinktest.permutations.stopping import Curtailed as Curtailed
+from shrinktest.power import minimum_detectable_effect as minimum_detectable_effect
 from shrinktest.power import power_study as power_study
 from shrinktest.power import solve_sample_size as solve_sample_size
+from shrinktest.power.designs import FromData as FromData
 from shrinktest.results.aggregate_result import AggregateResult as AggregateResult
 from shrinktest.results.change import AggregateChangeResult as AggregateChangeResult
 from shrinktest.results.change import ChangeResult as ChangeResult
@@ -69,6 +71,7 @@ from shrinktest.results.pairwise_result import PairwiseResult as PairwiseResult
 from shrinktest.results.regions_result import Region as Region
 from shrinktest.results.regions_result import RegionsResult as RegionsResult
 from shrinktest.results.result import TestResult as TestResult
+from shrinktest.results.segments_result import SegmentsResult as SegmentsResult
 from shrinktest.results.tail_pvalue import TailPvalue as TailPvalue
 from shrinktest.results.witness import TwoSampleResult as TwoSampleResult
 from shrinktest.results.witness import WitnessBand as WitnessBand

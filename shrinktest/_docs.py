@@ -25,6 +25,9 @@ method : str, default "westfall-young"
     shared permutations.  The others are methods of statsmodels' ``multipletests``: "bonferroni",
     "sidak", "holm-sidak", "holm", "simes-hochberg" and "hommel" control the family-wise error rate,
     whereas "fdr_bh", "fdr_by", "fdr_tsbh" and "fdr_tsbky" control the false discovery rate.
+sample_ratio : float or pair of float, optional
+    Planned size of the second sample over the first, such as 1, or both sizes, such as (1, 1).  A
+    note warns if the numbers of rows, or of groups, do not fit it (exact binomial test, p < 0.001).
 trim : float, default 0.05
     Smallest distance of a change from either end, as a fraction of the rows (at least two rows).
 confidence : float or None, default 0.95

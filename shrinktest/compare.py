@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from shrinktest._check import as_points, choice, flag, level, listed
+from shrinktest._check import choice, count, flag, level
 from shrinktest._docs import documented
 from shrinktest._hints import hinted
 from shrinktest._random import as_rng
@@ -17,17 +18,15 @@ from shrinktest._warn import each_once
 from shrinktest.adjusted_columns import (
     adjustment_notes,
     adjustment_of,
-    read_covariates,
-    read_given,
 )
-from shrinktest.data.all_rows import AllRows, Rows, checked_types, pooled_tables
-from shrinktest.data.column import DROP, Table
-from shrinktest.data.labels import columns_of_labels, labels_in_order, pooled_labels, two_names
+from shrinktest.compared_tables import ComparedTables, split
+from shrinktest.data.all_rows import AllRows
+from shrinktest.data.column import Table
+from shrinktest.data.labels import two_names
 from shrinktest.data.on_disk.sources import in_batches
-from shrinktest.data.scale import ScaleOption
+from shrinktest.data.sample_ratio import SampleRatio
 from shrinktest.data.succession import in_succession
-from shrinktest.data.tables import check_same_index, is_table, names_in, read_table, table_of
-from shrinktest.data.untestable import CONSTANT, Reasons, without_untestable
+from shrinktest.data.untestable import CONSTANT, without_untestable
 from shrinktest.effects.columns import changes, missing_change
 from shrinktest.effects.differences import Adjustment
 from shrinktest.effects.row_units import RowUnits
@@ -36,10 +35,12 @@ from shrinktest.kernel_spec import KernelSpec
 from shrinktest.many import ColumnsToTest
 from shrinktest.notes import has_code, note
 from shrinktest.results.columns import ColumnEffects
-from shrinktest.results.comparison import ComparisonResult
+from shrinktest.results.comparison import SORTS, ComparisonResult
 from shrinktest.results.multiple_tests_result import METHODS, WESTFALL_YOUNG, MultipleTestsResult
 from shrinktest.results.result import TestResult
+from shrinktest.results.segments_result import SegmentsResult
 from shrinktest.run import run
+from shrinktest.segment_reports import SegmentReports
 from shrinktest.settings import Settings
 from shrinktest.two_sample_columns import column_tests, serial_note
 from shrinktest.witness_map import witness_map
@@ -52,7 +53,37 @@ POLICIES = ("indicator", "omit", "raise")
 _PLAIN = KernelSpec("gaussian", "median")
 
 
-@hinted
+@overload
+def compare(
+    A: Any,
+    B: Any,
+    *,
+    names: tuple[str, str] | list[str] = ...,
+    estimator: Any = ...,
+    method: str = ...,
+    scale: Any = ...,
+    n_resamples: float = ...,
+    alpha: float = ...,
+    confidence: float = ...,
+    blocks: Any = ...,
+    paired: bool = ...,
+    groups: Any = ...,
+    sample_ratio: Any = ...,
+    by: None = ...,
+    sort: str = ...,
+    top: int | None = ...,
+    column_types: Any = ...,
+    nan_policy: str = ...,
+    rng: Any = ...,
+    workers: int | None = ...,
+    progress: bool = ...,
+    gram: str = ...,
+    rank: int | None = ...,
+    max_memory: float | None = ...,
+) -> ComparisonResult: ...
+@overload
+def compare(A: Any, B: Any, *, by: str, **options: Any) -> SegmentsResult: ...
+@hinted  # type: ignore[misc]  # options with by= are those without it
 @documented
 def compare(
     A: Any,
@@ -69,6 +100,10 @@ def compare(
     paired: bool = False,
     groups: Any = None,
     covariates: Any = None,
+    sample_ratio: Any = None,
+    by: str | None = None,
+    sort: str = "pvalue",
+    top: int | None = None,
     column_types: Any = None,
     nan_policy: str = "indicator",
     rng: Any = None,
@@ -77,7 +112,7 @@ def compare(
     gram: str = "auto",
     rank: int | None = None,
     max_memory: float | None = None,
-) -> ComparisonResult:
+) -> ComparisonResult | SegmentsResult:
     """Compare two tables in one report, overall and column by column.
 
     The report has an overall p-value, and every column has an adjusted p-value and effect sizes.
@@ -100,6 +135,14 @@ def compare(
         Variables to adjust for: names of columns that both tables have, which are then not tested,
         or the covariates of A and of B.  p-values are those of :func:`two_sample_test` with
         ``covariates``, by its default method; effects are adjusted, too.
+    by : str, optional
+        Column of both tables, such as "country": one report for each of its values, with p-values
+        adjusted for all of them.
+    sort : {"pvalue", "effect", "column"}, default "pvalue"
+        Order of the columns in the report: most significant first, largest effect first, or by
+        name.
+    top : int, optional
+        Number of columns that the report shows; default all.
     nan_policy : {"indicator", "omit", "raise"}, default "indicator"
         Whether to use missingness as information, drop rows with a missing value in any column, or
         raise an error.
@@ -108,7 +151,8 @@ def compare(
     -------
     ComparisonResult
         ``print(result.summary())``, ``result.table``, ``result.to_html("report.html")``,
-        ``result.pvalue``.
+        ``result.pvalue``.  With ``by``, a :class:`SegmentsResult`, in which ``result["Norway"]`` is
+        the report of one segment.
 
     See Also
     --------
@@ -162,6 +206,9 @@ def compare(
     nan_policy = choice(nan_policy, POLICIES, "nan_policy")
     confidence = level(confidence, "confidence")
     paired = flag(paired, "paired")
+    choice(sort, SORTS, "sort")
+    top = None if top is None else count(top, "top", 1)
+    ratio = SampleRatio.of(sample_ratio, paired=paired)
     settings = Settings.read(
         n_resamples=n_resamples,
         alpha=alpha,
@@ -172,8 +219,57 @@ def compare(
         max_memory=max_memory,
     )
     A, B = _in_memory(A, B, called, column_types, settings.memory)
+    if by is not None:
+        _refuse_rows_of_covariates(covariates)
+        one = partial(
+            compare,
+            names=called,
+            estimator=estimator,
+            method=method,
+            scale=scale,
+            n_resamples=n_resamples,
+            alpha=alpha,
+            confidence=confidence,
+            paired=paired,
+            covariates=covariates,
+            sample_ratio=sample_ratio,
+            sort=sort,
+            top=top,
+            column_types=column_types,
+            nan_policy=nan_policy,
+            workers=workers,
+            progress=progress,
+            gram=gram,
+            rank=rank,
+            max_memory=max_memory,
+        )
+        labels = {"blocks": blocks, "groups": groups}
+        return SegmentReports.read(A, B, by, called, labels, paired=paired).run(one, rng, ratio)
     rows_are = {"blocks": blocks, "groups": groups, "covariates": covariates, "paired": paired}
-    compared = _Compared.read(A, B, called, column_types, scale=scale, **rows_are)
+    compared = ComparedTables.read(A, B, called, column_types, scale=scale, **rows_are)
+    how = {"method": method, "nan_policy": nan_policy, "scale": scale, "confidence": confidence}
+    result = _report(compared, called, estimator, settings, rng, paired=paired, **how)
+    if ratio is not None:
+        sizes = compared.pooled.sizes
+        noted = ratio.notes_of_rows(sizes, called, compared.groups)
+        result = replace(result, notes=(*noted, *result.notes))
+    return replace(result, where=witness_map(result)).with_order(sort, top)
+
+
+def _report(
+    compared: ComparedTables,
+    names: tuple[str, str],
+    estimator: Any,
+    settings: Settings,
+    rng: Any,
+    *,
+    method: str,
+    nan_policy: str,
+    scale: Any,
+    confidence: float,
+    paired: bool,
+) -> ComparisonResult:
+    """Return the result of tables that are read."""
     (compared, given, whole), unread = without_untestable(
         lambda reasons: compared.tested_without(
             reasons, estimator, nan_policy=nan_policy, scale=scale
@@ -197,7 +293,7 @@ def compare(
         whole = _without(whole, given, (*successive, *failed))
         overall = run(whole, estimator, [_PLAIN] * len(whole.variables), settings, same)
     rows = _rows_tested(pooled, paired, nan_policy) if given is None else np.concatenate(given.kept)
-    tested = _split(pooled, rows)
+    tested = split(pooled, rows)
     blocks = None if paired else compared.blocks
     adjustment = adjustment_of(blocks, given, rows)
     effects = _effects(pooled, columns.labels, tested, rows, tests, units, adjustment, confidence)
@@ -205,8 +301,8 @@ def compare(
     notes = _notes(compared, whole, overall, tests, size, successive, adjustment)
     explained = overall.n_resamples and given is None
     regions = overall.regions(confidence=confidence) if explained else None
-    result = ComparisonResult(
-        called,
+    return ComparisonResult(
+        names,
         overall,
         tests,
         effects,
@@ -216,9 +312,15 @@ def compare(
         effect=size,
         successive=successive,
         notes=notes,
-        regions=regions if regions is None else replace(regions, names=called),
+        regions=regions if regions is None else replace(regions, names=names),
     )
-    return replace(result, where=witness_map(result))
+
+
+def _refuse_rows_of_covariates(covariates: Any) -> None:
+    """Raise ValueError if covariates are rows, which by= cannot divide."""
+    names = [covariates] if isinstance(covariates, str) else covariates
+    if names is not None and not all(isinstance(name, str) for name in names):
+        raise ValueError("covariates must be names of columns if by= is used")
 
 
 def _in_memory(
@@ -236,7 +338,7 @@ def _in_memory(
 
 
 def _not_in_overall_test(
-    compared: _Compared, columns: ColumnsToTest, tests: MultipleTestsResult, units: RowUnits
+    compared: ComparedTables, columns: ColumnsToTest, tests: MultipleTestsResult, units: RowUnits
 ) -> tuple[tuple[str, ...], list[str]]:
     """Return the columns in succession, and those whose own test failed.
 
@@ -287,7 +389,7 @@ def _effects(
 
 
 def _notes(
-    compared: _Compared,
+    compared: ComparedTables,
     whole: TwoEqualDistributions,
     overall: TestResult,
     tests: MultipleTestsResult,
@@ -321,130 +423,6 @@ def _notes(
 
 def _others(notes: tuple[str, ...], *codes: str) -> list[str]:
     return [text for text in notes if not has_code(text, *codes)]
-
-
-# --- reading --------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class _Compared:
-    """Two tables that are compared, pooled, with the labels of their rows."""
-
-    pooled: AllRows
-    names: tuple[str, str]
-    types: dict[str, Any]
-    only: tuple[tuple[str, ...], tuple[str, ...]]  # columns that only one of the tables has
-    blocks: Any
-    groups: Any
-    covariates: Any  # None, or those of both tables
-    paired: bool
-    notes: tuple[str, ...]
-
-    @classmethod
-    def read(
-        cls,
-        A: Any,
-        B: Any,
-        names: tuple[str, str],
-        column_types: Any,
-        *,
-        blocks: Any,
-        groups: Any,
-        covariates: Any,
-        paired: bool,
-        scale: Any,
-    ) -> _Compared:
-        """Read the tables and the labels of their rows."""
-        covariates, column_types = read_covariates(A, B, names, covariates, column_types)
-        tables, types, only = _read(A, B, names, column_types)
-        if paired and len(A) == len(B):
-            check_same_index(A, B, *names)
-        labels = {
-            "blocks": labels_in_order(blocks, "blocks", names),
-            "groups": labels_in_order(groups, "groups", names),
-        }
-        types, notes = columns_of_labels(labels, (A, B), types, ScaleOption.of(scale))
-        pooled = pooled_tables(tables, names, types)
-        if not paired:
-            both = " and ".join(names)
-            for name, given in labels.items():
-                if given is not None:
-                    labels[name] = pooled_labels(given, name, (A, B), names, pooled.sizes, both)
-        notes += pooled.notes
-        if labels["blocks"] is None and labels["groups"] is None:
-            notes += pooled.units(paired=paired)
-        rows = {**labels, "covariates": covariates, "paired": paired}
-        return cls(pooled=pooled, names=names, types=types, only=only, notes=notes, **rows)
-
-    def tested_without(
-        self, reasons: Reasons, estimator: Any, *, nan_policy: str, scale: Any
-    ) -> tuple[_Compared, GivenSamples | None, Any]:
-        """Leave out columns for which there are reasons.
-
-        Return also the samples with their covariates, if there are any, and the hypothesis on the
-        other columns.
-        """
-        part = self.pooled.without([name for _, name in reasons])
-        options: dict[str, Any] = dict(
-            nan_policy=nan_policy,
-            scale=scale,
-            column_types={
-                name: self.types[name] for name in part.table.names if name in self.types
-            },
-            called=self.names,
-            paired=self.paired,
-            blocks=self.blocks,
-            groups=self.groups,
-        )
-        if self.covariates is None:
-            whole = TwoEqualDistributions.read(*_split(part), **options)
-            return replace(self, pooled=part), None, whole
-        given = read_given(*_split(part), self.covariates, estimator, **options)
-        return replace(self, pooled=part), given, given.hypothesis()
-
-
-def _read(
-    A: Any, B: Any, names: tuple[str, str], column_types: Any
-) -> tuple[list[Table], dict[str, Any], tuple[tuple[str, ...], tuple[str, ...]]]:
-    """Return the tables with their common columns, their reading, and the other names.
-
-    The other names are those of the columns that are not common.
-    """
-    types = checked_types(column_types)
-    first = names_in(A)
-    second = names_in(B)
-    only: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
-    if first and second:
-        only = (
-            tuple(name for name in first if name not in second and types.get(name) != DROP),
-            tuple(name for name in second if name not in first and types.get(name) != DROP),
-        )
-        if not {*first} & {*second}:
-            raise ValueError(
-                f"{names[0]} and {names[1]} have no column in common: {listed(first)}; "
-                f"{listed(second)}; rename columns"
-            )
-    tables = [  # what only one of them has may be anything
-        read_table(
-            x if is_table(x) else table_of(as_points(x, name, tables=True)),
-            name,
-            {**types, **dict.fromkeys(extra, DROP)},
-        )
-        for x, name, extra in zip((A, B), names, only, strict=True)
-    ]
-    for key in types:
-        choice(
-            key,
-            dict.fromkeys(name for t in tables for name in (*t.names, *t.dropped)),
-            "a column in column_types",
-        )
-    return tables, types, only
-
-
-def _split(pooled: AllRows, rows: Rows | bool = True) -> tuple[Table, Table]:
-    """Return some rows of both tables, with common levels."""
-    first = np.arange(sum(pooled.sizes)) < pooled.sizes[0]
-    return pooled.table.taken(first & rows), pooled.table.taken(~first & rows)
 
 
 def _units(sizes: tuple[int, ...], paired: bool, groups: Any) -> RowUnits:

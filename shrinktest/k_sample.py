@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, cast
 
-from shrinktest._check import choice
+from shrinktest._check import choice, counted
 from shrinktest._docs import documented
 from shrinktest._hints import hinted
+from shrinktest._parallel import memory_limit
 from shrinktest.data.labels import named_samples, numbered
 from shrinktest.data.on_disk.sources import in_batches
+from shrinktest.data.segments import Segments, taken_labels
 from shrinktest.equal_distributions import EqualDistributions
 from shrinktest.kernel_spec import KernelSpec
+from shrinktest.notes import note
 from shrinktest.results.k_sample_result import KSampleResult
 from shrinktest.run import run
 from shrinktest.sample_pairs import SamplePairs
@@ -25,6 +29,7 @@ _IN_BATCHES = "pairwise: samples are in batches; test two of them by two_sample_
 @documented
 def k_sample_test(
     *samples: Any,
+    by: Any = None,
     comparison: str = "pairs",
     weights: str = "sizes",
     estimator: Any = "kme",
@@ -57,7 +62,10 @@ def k_sample_test(
     ----------
     *samples : array_like, shape (n_i, d) or (n_i,)
         Two or more samples, or one dict from names to samples: arrays, tables or batches, as in
-        :func:`two_sample_test`.
+        :func:`two_sample_test`.  With ``by``, one table with the rows of all samples, or its file.
+    by : str or array_like, shape (n,), optional
+        Column of the table that says which sample a row is in, such as "week"; or labels of the
+        rows.  Rows without a label are left out, with a note.
     comparison : {"pairs", "pooled"}, default "pairs"
         "pairs" averages the squared distances of all pairs of samples, whereas "pooled" averages
         the squared distances of each sample from the pooled sample.
@@ -104,11 +112,24 @@ def k_sample_test(
     >>> result = k_sample_test(*samples, rng=0)
     >>> result.pvalue
     0.011
+
+    The same from one table with a column of labels:
+
+    >>> import pandas as pd
+    >>> table = pd.DataFrame(np.concatenate(samples), columns=["a", "b", "c"])
+    >>> table["week"] = np.repeat([1, 2, 3], [20, 15, 25])
+    >>> by_week = k_sample_test(table, by="week", scale=None, rng=0)
+    >>> by_week.pvalue, by_week.names
+    (0.011, ('1', '2', '3'))
     >>> k_sample_test(
     ...     *samples, estimator="fkmse", comparison="pooled", rng=0, n_resamples=99
     ... ).pvalue
     0.02
     """
+    labels = {"blocks": blocks, "groups": groups}
+    left_out: tuple[str, ...] = ()
+    if by is not None:
+        samples, labels, left_out = _split(samples, by, labels, column_types, max_memory)
     given, called = named_samples(samples)
     settings = Settings.read(
         form=form,
@@ -127,7 +148,7 @@ def k_sample_test(
     choice(weights, WEIGHTS, "weights")
     spec = KernelSpec(kernel, bandwidth)
     reading = {"scale": scale, "nan_policy": nan_policy, "column_types": column_types}
-    design = {"blocks": blocks, "groups": groups, "transform": transform}
+    design = {**labels, "transform": transform}
     pooling = {"comparison": comparison, "weights": weights}
     if in_batches(*given):
         from shrinktest.on_disk.hypotheses import Binned
@@ -143,4 +164,40 @@ def k_sample_test(
         samples = (dict(zip(called, given, strict=True)),) if called else given
     hypothesis = EqualDistributions.read(*samples, own=permutations, **reading, **design, **pooling)
     result = cast(KSampleResult, run(hypothesis, estimator, [spec], settings, rng))
-    return replace(result, pairs=SamplePairs(hypothesis, estimator, spec, settings))
+    pairs = SamplePairs(hypothesis, estimator, spec, settings)
+    if not left_out:
+        return replace(result, pairs=pairs)
+    return replace(result, pairs=pairs, notes=lambda: (*left_out, *result.notes))
+
+
+def _split(
+    samples: tuple[Any, ...],
+    by: Any,
+    labels: dict[str, Any],
+    column_types: Any,
+    max_memory: float | None,
+) -> tuple[tuple[dict[str, Any]], dict[str, Any], tuple[str, ...]]:
+    """Return one table as named samples, the labels of their rows, and a note on other rows."""
+    if len(samples) != 1 or isinstance(samples[0], Mapping):
+        raise TypeError("by= splits one table into samples; pass the table alone")
+    (table,) = samples
+    if in_batches(table) or isinstance(table, str):
+        from shrinktest.data.on_disk.whole import read_if_file
+
+        table = read_if_file(table, "the table", column_types, memory_limit(max_memory))
+    segments = Segments.of([table], by, ["the table"])
+    if len(segments.names) < 2:
+        raise ValueError(f"by={by!r} has one value only; a test needs two samples")
+    order = range(len(segments.names))
+    split = {segments.names[k]: segments.taken(0, k) for k in order}
+    size = len(segments.codes[0])
+    own = {
+        name: given
+        if given is None
+        else [taken_labels(given, segments.rows(0, k), name, size, "the table") for k in order]
+        for name, given in labels.items()
+    }
+    missing = counted(segments.missing[0], "row")
+    named = by if isinstance(by, str) else "by"
+    notes = (note("no-segment", by=named, rows=missing),) if segments.missing[0] else ()
+    return (split,), own, notes

@@ -36,6 +36,11 @@ TEXTS = {
     "(column_types={{{column!r}: 'category'}} reads them as categories).",
     "constant-columns": "{which} not tested: {they} the same value in every row.",
     "missing-left-out": "Left out for missing values: {rows}{where}.",
+    "sample-ratio": (
+        "Sample ratio mismatch: {sizes}, planned {ratio} (exact binomial test, p = {pvalue}). Find "
+        "out which rows are missing, because they may be the difference."
+    ),
+    "no-segment": "Left out, because {by} is missing: {rows}.",
     "missing-left-out-of-all": (
         "Rows with a missing value in any column are left out of all columns ({rows}). If whether "
         "a value is missing depends on the value, use nan_policy='indicator' or test {than} by "

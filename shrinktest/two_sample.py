@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from shrinktest._check import choice
@@ -10,6 +11,7 @@ from shrinktest._hints import hinted
 from shrinktest.data.labels import two_names
 from shrinktest.data.on_disk.sources import in_batches
 from shrinktest.data.read import XY
+from shrinktest.data.sample_ratio import SampleRatio
 from shrinktest.equal_distributions import TwoEqualDistributions
 from shrinktest.hypothesis import Hypothesis, require_values
 from shrinktest.kernel_spec import KernelSpec, asks_for_none, kernels_for
@@ -41,6 +43,7 @@ def two_sample_test(
     groups: Any = None,
     block_length: Any = None,
     permutations: Any = None,
+    sample_ratio: Any = None,
     column_types: Any = None,
     transform: Any = None,
     nan_policy: str = "raise",
@@ -148,6 +151,7 @@ def two_sample_test(
     (0.944, 0.044)
     """
     called = () if names is None else two_names(names)
+    ratio = SampleRatio.of(sample_ratio, paired=paired)
     design = {"blocks": blocks, "paired": paired, "groups": groups, "block_length": block_length}
     rows_alone = {
         **design,
@@ -194,7 +198,9 @@ def two_sample_test(
         on_disk = OnDiskTest(estimator, specs, settings, rng, rows_alone, **reading)
         X, Y = on_disk.in_memory((X, Y), called or XY)
         if in_batches(X, Y):
-            return on_disk.run_samples(TwoBinned, (X, Y), called or XY, called=called)
+            result = on_disk.run_samples(TwoBinned, (X, Y), called or XY, called=called)
+            sizes = result.n_observations
+            return _noted(result, ratio.notes(sizes, called or XY, "rows") if ratio else ())
     hypothesis: Hypothesis
     options = {**reading, **design, "transform": transform, "called": called, "own": permutations}
     if covariates is not None:
@@ -214,4 +220,10 @@ def two_sample_test(
             specs.append(KernelSpec("linear" if specs[0].given() else "gaussian", "median"))
     else:
         hypothesis = TwoEqualDistributions.read(X, Y, **options)
-    return run(hypothesis, estimator, specs, settings, rng)
+    result = run(hypothesis, estimator, specs, settings, rng)
+    return _noted(result, ratio.notes_on((X, Y), called or XY, groups) if ratio else ())
+
+
+def _noted(result: TestResult, notes: tuple[str, ...]) -> TestResult:
+    """Return the result with further notes at the beginning."""
+    return replace(result, notes=lambda: (*notes, *result.notes)) if notes else result

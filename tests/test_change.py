@@ -198,7 +198,8 @@ def test_missing_values():
 
 def test_rows_too_few_to_reject():
     with pytest.warns(
-        UserWarning, match=r"with 7 rows the smallest possible p-value is 0\.0571, .* can never reject"
+        UserWarning,
+        match=r"with 7 rows the smallest possible p-value is 0\.0571, .* can never reject",
     ):
         assert change_point_test(
             shifted(7, 4, 50.0), n_resamples=np.inf, confidence=None

@@ -389,7 +389,10 @@ GOOD = np.random.default_rng(3).normal(size=(60, 2))
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: DriftMonitor(GOOD, alpha=0.1, run_length=10), "alpha and run_length cannot be combined"),
+        (
+            lambda: DriftMonitor(GOOD, alpha=0.1, run_length=10),
+            "alpha and run_length cannot be combined",
+        ),
         (lambda: DriftMonitor(GOOD[:49]), "reference has 49 rows; pass 50 or more"),
         (lambda: DriftMonitor(GOOD, alpha=1.0), "alpha must lie strictly"),
         (lambda: DriftMonitor(GOOD, run_length=0), "run_length must be a finite number > 0"),

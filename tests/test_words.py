@@ -131,7 +131,11 @@ def test_words_that_no_test_has_get_a_reason(name):
         ("k_sample_test", "paired", "it is blocks= here, with the label"),
         ("k_sample_test", "names", "pass a dict from names to samples"),
         ("two_sample_test", "alternative", "have no direction; see the intervals of compare"),
-        ("independence_test", "alternative", "dependence has no direction in general; for its sign use scipy"),
+        (
+            "independence_test",
+            "alternative",
+            "dependence has no direction in general; for its sign use scipy",
+        ),
         ("two_sample_test", "by", "segments for compare, as by="),
         ("two_sample_test", "weights", "rows have equal weight"),
         ("two_sample_test", "device", "run on the CPU; workers"),

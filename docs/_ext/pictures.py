@@ -18,6 +18,10 @@ NULL = (
 CELLS = "result.plot()", "A cell for every test with its adjusted p-value; a star where it rejects."
 EACH = "result.plot()", "p-values of the columns, as they are and adjusted."
 COLUMNS = "result.plot()", "Histograms of the column that changed, in both tables."
+SEGMENTS = (
+    "result.plot()",
+    "The AUC of every segment, with its interval; in blue those that differ.",
+)
 CUTS = (
     "result.plot()",
     "The distance of the rows before and after every cut, with the place of the change.",
@@ -43,6 +47,7 @@ LEVELS = (
 )
 POWERS = "result.plot()", "Power of both tests by sample size, with intervals; dashed, their level."
 SOLVED = "answer.plot()", "Power by number of observations, with the answer and its interval."
+DETECTED = "answer.plot()", "Power by size of the effect, with the answer and its interval."
 RISKS = "result.plot()", "Risk saved by each estimator in percent, by sample size, with intervals."
 LOSSES = "path.plot()", "Mean loss by amount of shrinkage, with the plain average beside it."
 MEMBERS = "result.plot()", "p-values of the members of the test, as they are and adjusted."
@@ -63,10 +68,12 @@ DRAWN = {
     **dict.fromkeys(["two_sample_test_columns", "MultipleTestsResult"], EACH),
     **dict.fromkeys(["power_study", "power.PowerStudyResult"], POWERS),
     **dict.fromkeys(["solve_sample_size", "power.SampleSizeResult"], SOLVED),
+    **dict.fromkeys(["minimum_detectable_effect", "power.DetectableEffectResult"], DETECTED),
     **dict.fromkeys(["risk.risk_study", "risk.RiskStudyResult"], RISKS),
     **dict.fromkeys(["risk.loss_path", "risk.LossPath"], LOSSES),
     "independence_matrix": CELLS,
     "compare": COLUMNS,
+    "SegmentsResult": SEGMENTS,
     "change_point_test": CUTS,
     "change_points": CHANGES,
     "closer_test": NEARER,

@@ -44,7 +44,7 @@ class Command:
     @property
     def closing(self) -> str:
         """The end of the description."""
-        if "DESIGN" in self.files:
+        if "store" in signature(self.functions[0]).parameters and "DESIGN" in self.files:
             return "With --store FILE an interrupted run resumes."
         return (
             "Files are CSV, Parquet or npy, patterns such as 'a/*.parquet', or - (standard input)."
@@ -69,8 +69,12 @@ COMMANDS = {
         f"columns {_READING} fail_if html",
         "march.csv april.csv --html report.html|march.csv april.csv --types "
         "'zip=category,amount=number' --decimal ,|"
-        "march.parquet april.parquet --exit-code --fail-if 'auc > 0.6'",
-        shown={"fail_if": _AUC},
+        "march.parquet april.parquet --by country --sort effect --top 10 --fail-if 'auc > 0.6'",
+        shown={
+            "by": "NAME column whose values each get a report, with p-values adjusted for all",
+            "sort": "VALUE order of the columns: pvalue, effect or column (pvalue)",
+            "fail_if": _AUC,
+        },
     ),
     "two-sample": Command(
         "do two samples come from the same distribution?",
@@ -114,7 +118,7 @@ COMMANDS = {
         "A...",
         f"columns {_READING} pairwise fail_if effect set bins",
         "a.csv b.csv c.csv --pairwise --seed 0|site*.csv --comparison pooled --effect|"
-        "a.csv b.csv c.csv --blocks day --fail-if 'pvalue < 0.01'",
+        "table.csv --by week --blocks day --fail-if 'pvalue < 0.01'",
         shown={"pairwise": "- compare all pairs of samples, with adjusted p-values"},
     ),
     "factors": Command(
@@ -235,7 +239,7 @@ COMMANDS = {
             "seed": "N seed that makes the result reproducible",
             "exit_code": "- exit with 1 if the test rejects too often",
         },
-        leave_out="alpha covariates covariate_method lags store given_method",
+        leave_out="alpha covariates covariate_method lags store given_method sample_ratio",
     ),
     "power": Command(
         "how often do tests reject in simulated data?",
@@ -266,6 +270,24 @@ COMMANDS = {
             "trials": "N data sets simulated after a rough search ({default})",
         },
     ),
+    "detectable-effect": Command(
+        "how small an effect does a test detect?",
+        "minimum_detectable_effect two_sample_test",
+        "DESIGN|FILES...",
+        f"columns n {_TEXT} set json plot paragraph quiet",
+        "pilot_a.csv pilot_b.csv --n 50 --paragraph|mean-shift --n 50 --set dimension=1|"
+        "scale-change --n 100 --power 0.9 --estimator auto",
+        runner="studies:run_detectable_effect",
+        leave_out="progress test_options",
+        shown={
+            **_STUDY,
+            "n": "N size of the first sample, or number of pairs, rows or groups",
+            "estimator": "VALUE kme, fkmse:lam_cov=0.3, kme+fkmse (combined) or auto (recommended)",
+            "alpha": "N significance level ({default})",
+            "confidence": "N confidence level of the interval for the effect ({default})",
+            "trials": "N data sets that the effect is fitted to ({default})",
+        },
+    ),
     "estimators": Command("list estimators of the kernel mean", runner="studies:run_estimators"),
     "warmup": Command(
         "compile all loops in advance, such as for a container image",
@@ -280,7 +302,7 @@ COMMANDS = {
 
 #: Parameters of tests that studies pass on, and those about files of pilot data.
 TEST_OPTIONS = ("kernel", "bandwidth", "scale", "paired", "block_length")
-PILOT_OPTIONS = ("groups", "nan_policy", "column_types")
+PILOT_OPTIONS = ("groups", "blocks", "nan_policy", "column_types")
 
 
 def parser(words: Collection[str] = tuple(COMMANDS)) -> Parser:

@@ -20,7 +20,7 @@ Arguments = tuple[list[Any], dict[str, Any]]
 
 #: Options for which the rows of a file must be in memory.
 _WHOLE = (
-    *("blocks", "groups", "paired", "block_length", "covariates", "given", "lags", "witness"),
+    *("blocks", "groups", "paired", "block_length", "covariates", "given", "lags", "witness", "by"),
     *TextOptions.__annotations__,
 )
 
@@ -33,13 +33,15 @@ def samples(args: Typed, options: dict[str, Any], takes: Mapping[str, Any]) -> A
     names = names_of(args.files)
     about: dict[str, Any] = {"names": names} if "names" in takes else {}
     files = _files(args, takes)
+    if "samples" in takes and "by" in options:
+        return _by_column(files, args, options, takes)
     labels = _labels(files[0], options)
     covariates = files[0].select(options.pop("covariates")) if "covariates" in options else []
-    chosen = [
-        _chosen(files[0] if args.columns else file, args, labels, covariates) for file in files
-    ]
+    by = [files[0].single(options.pop("by"), "--by")] if "by" in options else []
+    others = [*covariates, *by]
+    chosen = [_chosen(files[0] if args.columns else file, args, labels, others) for file in files]
     for file, own in zip(files, chosen, strict=True):
-        for name in (*labels.values(), *covariates, *(own if args.columns else ())):
+        for name in (*labels.values(), *others, *(own if args.columns else ())):
             choice(name, file.names, f"a column of {file.source}")
     if _in_batches(args, takes):
         some = args.columns is not None or args.types  # else the library may match the columns
@@ -48,10 +50,11 @@ def samples(args: Typed, options: dict[str, Any], takes: Mapping[str, Any]) -> A
             for file, own in zip(files, chosen, strict=True)
         ]
     else:
-        tables = _frames(
-            files, [[*dict.fromkeys([*own, *covariates])] for own in chosen], args, takes
-        )
-        data = [table[own] for table, own in zip(tables, chosen, strict=True)]
+        tables = _frames(files, [[*dict.fromkeys([*own, *others])] for own in chosen], args, takes)
+        data = [
+            table[[*dict.fromkeys([*own, *by])]] for table, own in zip(tables, chosen, strict=True)
+        ]
+        about |= {"by": by[0]} if by else {}
         if (
             all(file.array for file in files) and "A" not in takes
         ):  # as the library has arrays; ``compare`` has tables
@@ -61,6 +64,21 @@ def samples(args: Typed, options: dict[str, Any], takes: Mapping[str, Any]) -> A
     about |= {name: tuple(file.labels(column) for file in files) for name, column in labels.items()}
     about |= _types(args, {name for own in chosen for name in own})
     return [dict(zip(names, data, strict=True))] if "samples" in takes else data, about
+
+
+def _by_column(
+    files: Sequence[File], args: Typed, options: dict[str, Any], takes: Mapping[str, Any]
+) -> Arguments:
+    """Return one table, the column that splits it into samples, and the labels of its rows."""
+    if len(files) > 1:
+        raise ValueError("--by splits one file into samples; pass one file, or leave it out")
+    (file,) = files
+    by = file.single(options.pop("by"), "--by")
+    labels = _labels(file, options)
+    chosen = _chosen(file, args, {**labels, "by": by})
+    (table,) = _frames([file], [[*chosen, by]], args, takes)
+    about: dict[str, Any] = {name: file.labels(column) for name, column in labels.items()}
+    return [table], {"by": by, **about, **_types(args, {*chosen})}
 
 
 def variables(args: Typed, options: dict[str, Any], takes: Mapping[str, Any]) -> Arguments:

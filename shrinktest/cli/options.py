@@ -55,6 +55,7 @@ _READERS: dict[str, Callable[[str], Any]] = {
             "about",
             "alphas",
             "n",
+            "sample_ratio",
         ],
         values.value,
     ),
@@ -161,6 +162,9 @@ HELP = {
     "types": "TYPES zip=category,amount=number,id=drop,day=date,size=S<M<L; repeatable",
     "blocks": "NAME column of labels: permute rows only within blocks",
     "groups": "NAME column of labels: permute whole groups (clusters)",
+    "top": "N number of columns that the report shows (all)",
+    "by": "NAME column whose values divide the rows into samples",
+    "sample_ratio": "VALUE planned ratio of sizes, such as 1,1; a note warns of a mismatch",
     "paired": "- row i of both samples is a pair",
     "block_length": (
         "VALUE rows of a series permuted together: a number, auto, or whole (shift the series)"
@@ -193,14 +197,14 @@ HELP = {
 #: Groups of the help, in its order, and what is in them; other options are in the second.
 _GROUPS = {
     "rows and columns": (
-        "columns x y z variable given given_method covariates covariate_method types scale "
+        "columns by x y z variable given given_method covariates covariate_method types scale "
         "nan_policy header sep decimal thousands date_format encoding na comment skip_rows time "
-        "sort unordered again"
+        "sort top unordered again"
     ),
     "what is compared": "",
     "design": (
-        "typ terms pairwise by_column fit simulations n_reference blocks groups within paired "
-        "block_length lags resamples alpha alphas stopping seed "
+        "sample_ratio typ terms pairwise by_column fit simulations n_reference blocks groups "
+        "within paired block_length lags resamples alpha alphas stopping seed "
         "trials n n_trials power ratio confidence trim run_length"
     ),
     "output": (

@@ -27,6 +27,7 @@ _DIFFERENT = {
     "EquivalenceResult": lambda result: not result.equivalent,
     "LevelCheckResult": lambda result: result.anti_conservative,
     "ComparisonResult": lambda result: result.reject() or any(result.only),
+    "SegmentsResult": lambda result: result.reject().any() or any(result.only),
 }
 #: Options that say how a result is printed.
 _PRINTED = ("json", "paragraph", "markdown")

@@ -15,6 +15,7 @@ from typing import Any
 from shrinktest import (
     check_level,
     independence_test,
+    minimum_detectable_effect,
     power_study,
     solve_sample_size,
     two_sample_test,
@@ -141,14 +142,26 @@ def run_power(args: Typed, command: Command) -> int:
 
 def run_sample_size(args: Typed, command: Command) -> int:
     """Find the sample size for a power."""
+    return _solve(args, solve_sample_size)
+
+
+def run_detectable_effect(args: Typed, command: Command) -> int:
+    """Find the smallest effect that a number of observations shows."""
+    if args.n is None:
+        raise ValueError("--n is needed; see shrinktest detectable-effect --help")
+    if len(args.files) == 1 and _is_file(args.files[0]):
+        raise ValueError("pass two files of pilot data, or the name of a design")
+    return _solve(args, minimum_detectable_effect)
+
+
+def _solve(args: Typed, function: Any) -> int:
+    """Find a size or an effect for a power, for one estimator as it was typed."""
     label = args.estimator or "kme"
     compared = values.compared(label)
     if len(compared) > 1:
         raise ValueError(f"estimator must be one; got {label}")
     args.estimator = None
-    result = solve_sample_size(
-        estimator=next(iter(compared.values())), **_study(args, solve_sample_size)
-    )
+    result = function(estimator=next(iter(compared.values())), **_study(args, function))
     return report(args, replace(result, estimator=label))
 
 
@@ -189,7 +202,8 @@ def _design(args: Typed) -> Design:
     Pilot data are two samples, or columns of one file.
     """
     name, *others = args.files
-    about_files = ("columns", "x", "y", "groups", "nan_policy", *TextOptions.__annotations__)
+    labels = ("groups", "blocks")
+    about_files = ("columns", "x", "y", *labels, "nan_policy", *TextOptions.__annotations__)
     if not others and not _is_file(name):
         if typed := [option for option in about_files if getattr(args, option)]:
             raise ValueError(
@@ -200,7 +214,7 @@ def _design(args: Typed) -> Design:
     if args.set:
         raise ValueError("--set is for parameters of a design, not for pilot data; leave it out")
     kind, read = data.two(args)
-    options = {"groups": args.groups} if args.groups else {}
+    options = {name: getattr(args, name) for name in labels if getattr(args, name)}
     pilot, about = read(args, options, signature(FromData).parameters)
     about |= {"nan_policy": args.nan_policy} if args.nan_policy else {}
     return FromData(pilot[0], pilot[1], kind.name, paired=bool(args.paired), **about)

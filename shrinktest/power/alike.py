@@ -59,7 +59,10 @@ def as_equivalence(options: Mapping[str, Any], design: Design, alpha: float) -> 
         raise ValueError(
             f"measure={measure!r} needs a design of rows for {kind.described}; got {design!r}"
         )
-    _, restriction = design.trial(0, max(design.smallest(), FEWEST))
+    size = max(design.smallest(), FEWEST)
+    data, restriction = design.trial(0, size)
+    if restriction.keys() - design.options_for(*map(len, data)).keys():
+        raise ValueError(f"test='equivalence' has no labels of drawn rows; got {design!r}")
     test = partial(_restricted, design=design) if restriction else equivalence_test
     return AnyTest(partial(test, workers=1, **options), EQUIVALENCE)
 

@@ -35,7 +35,7 @@ class PowerCurve:
     covariance: np.ndarray  # (2, 2): of their estimates
 
     @classmethod
-    def of(cls, counts: Mapping[int, tuple[int, int]], power: float) -> Self:
+    def of(cls, counts: Mapping[Any, tuple[int, int]], power: float) -> Self:
         """Fit a probit regression on sqrt(n) to (trials, rejections) at each size (statsmodels).
 
         One more trial at each size, which rejects with the target ``power``, keeps the fit finite
@@ -45,7 +45,7 @@ class PowerCurve:
         from statsmodels.tools.sm_exceptions import PerfectSeparationWarning
 
         sizes = np.array(sorted(counts), dtype=np.float64)
-        trials, rejected = np.array([counts[int(n)] for n in sizes], dtype=np.float64).T
+        trials, rejected = np.array([counts[n] for n in sizes.tolist()], dtype=np.float64).T
         outcomes = np.column_stack([rejected + power, trials - rejected + 1.0 - power])
         family = sm.families.Binomial(link=sm.families.links.Probit())
         # sizes may agree exactly, as when every test rejects; two sizes leave no degree of freedom
@@ -63,7 +63,7 @@ class PowerCurve:
         a, b = self.coefficients
         return np.asarray(norm.cdf(a + b * np.sqrt(np.asarray(n, dtype=np.float64))))
 
-    def band(self, n: int, confidence: float) -> tuple[float, float]:
+    def band(self, n: float, confidence: float) -> tuple[float, float]:
         """Return the interval for the power at one size."""
         from scipy.stats import norm
 
@@ -193,9 +193,7 @@ class SampleSizeResult(Result):
     def summary(self) -> Summary:
         """Return the answer in words, the check, and the trials behind both, as text."""
         words = self._words()
-        kind = KINDS[self.design.test]
-        effects = {CHANGE.name: "change", SYMMETRY.name: "asymmetry", FACTOR.name: "effect"}
-        effect = "difference" if kind.several_samples else effects.get(kind.name, "dependence")
+        effect = found_by(self.design)
         finds = f"shows {self.shown} if there is no effect" if self.shown else f"finds the {effect}"
         low, high = self.curve.band(self.n, self.confidence)
         power = 100 * float(self.fitted_power(self.n))
@@ -232,7 +230,7 @@ class SampleSizeResult(Result):
             f"{power:.0f}% of studies [{100 * low:.0f}%, {100 * high:.0f}%].",
             check,
             *([] if self.agrees else [doubt]),
-            *([recruited] if (recruited := self._recruited()) else []),
+            *filter(None, [recruits(self.design, self.n, words["sizes"])]),
             *([self.design.assumption] if self.design.assumption else []),
         ]
         rows = [
@@ -263,8 +261,8 @@ class SampleSizeResult(Result):
             else f" ({percent(self.confidence)} interval {words['interval']})"
         )
         claimed = f" to show {self.shown}" if self.shown else ""
-        assumed = f"{self.design.assumption} " if self.design.assumption else ""
-        assumed = f"{recruited} {assumed}" if (recruited := self._recruited()) else assumed
+        sentences = [recruits(self.design, self.n, words["sizes"]), self.design.assumption]
+        assumed = "".join(f"{sentence} " for sentence in sentences if sentence)
         return (
             f"The sample size was determined by simulation: {words['trials']} data sets "
             f"{words['source'].replace('your pilot', 'pilot')} were tested by "
@@ -277,33 +275,6 @@ class SampleSizeResult(Result):
             f"{assumed}{software(self.versions, f'seed {self.seed}')}."
         )
 
-    def _recruited(self) -> str:
-        """Return a sentence on rows that are left out, if the size counts incomplete ones.
-
-        Empty if not.
-        """
-        data = getattr(self.design, "design", self.design)  # of a null twin
-        if (
-            not isinstance(data, FromData)
-            or data.nan_policy != "omit"
-            or min(data.complete_shares) == 1.0
-        ):
-            return ""
-        what = (
-            f"all {data.unit}, with incomplete rows" if data.unit else "all rows, complete or not"
-        )
-        shares = " and ".join(f"{100.0 * share:.0f}%" for share in data.complete_shares)
-        of = " of X and Y" if len(data.complete_shares) == 2 else ""
-        if data.paired:
-            what = "all pairs, complete or not"
-            of = ""
-        rows = "pairs" if data.paired else "rows"
-        return (
-            f"The size counts {what}: the number to recruit. Incomplete {rows} are left out of the "
-            "test; in the pilot "
-            f"data {shares} of the {rows}{of} are complete."
-        )
-
     def _words(self) -> dict[str, str]:
         """Return what the summary and the paragraph share."""
         null = self.check["null"]
@@ -311,23 +282,63 @@ class SampleSizeResult(Result):
         level = self.check.loc[null].iloc[0]
         design = self.design.null() if self.shown else self.design
         resampled = "resampled" if design.assumption else "drawn"
-        kind = KINDS[self.design.test]
-        unit = self.design.unit or kind.unit
         upper = f"to {math.ceil(self.high)}" if self.high < math.inf else "or more"
-        sizes = f"{' + '.join(map(str, self.sizes))} {unit}"
-        if not kind.several_samples:
-            sizes = f"{self.n} {unit}"
-        elif len(set(self.sizes)) == 1:
-            sizes = f"{self.n} {unit} in each sample"
         return {
             "trials": str(int(self.table["trials"].sum())),
             "source": (
                 f"{resampled} from {'the null twin of ' if self.shown else ''}{design.described}"
             ),
-            "sizes": sizes,
+            "sizes": sizes_in_words(self.design, self.n, self.sizes),
             "interval": f"{math.ceil(self.low)} {upper}",
             "checked": str(int(reached["trials"])),
             "reached": rate_words(reached),
             "level": rate_words(level),
             "without": "in the design itself" if self.shown else "without an effect",
         }
+
+
+def sizes_in_words(design: Design, n: int, sizes: tuple[int, ...]) -> str:
+    """Return numbers of observations in words, such as "20 observations in each sample"."""
+    kind = KINDS[design.test]
+    unit = design.unit or kind.unit
+    if not kind.several_samples:
+        return f"{n} {unit}"
+    if len(set(sizes)) == 1:
+        return f"{n} {unit} in each sample"
+    return f"{' + '.join(map(str, sizes))} {unit}"
+
+
+def found_by(design: Design) -> str:
+    """Return what the test of a design finds, such as "difference"."""
+    kind = KINDS[design.test]
+    effects = {CHANGE.name: "change", SYMMETRY.name: "asymmetry", FACTOR.name: "effect"}
+    return "difference" if kind.several_samples else effects.get(kind.name, "dependence")
+
+
+def recruits(design: Design, n: int, sizes: str) -> str:
+    """Return a sentence on the rows to recruit, if the size counts incomplete ones.
+
+    Empty if not.  ``sizes`` are the numbers of observations in words.
+    """
+    data = getattr(design, "design", design)  # of a null twin
+    if (
+        not isinstance(data, FromData)
+        or data.nan_policy != "omit"
+        or min(data.complete_shares) == 1.0
+    ):
+        return ""
+    shares = [_shown_share(1.0 - share) for share in data.complete_shares]
+    incomplete = shares[0] if len(set(shares)) == 1 else f"{shares[0]} (X) and {shares[1]} (Y)"
+    recruited = f"{n} pairs" if data.paired else sizes
+    which = f"of which about {incomplete}"
+    if data.unit:
+        which = f"and about {incomplete} of their rows"
+    return (
+        f"{recruited} are recruited, {which} are expected to be incomplete, as in the pilot "
+        "data, and left out of the test."
+    )
+
+
+def _shown_share(share: float) -> str:
+    """Return a share above 0 in whole percent."""
+    return "less than 1%" if share < 0.005 else f"{100.0 * share:.0f}%"

@@ -139,6 +139,7 @@ def solve_sample_size(
 
     See Also
     --------
+    minimum_detectable_effect : The smallest effect that a number of observations detects.
     power_study : The power at specified numbers of observations.
     shrinktest.power.designs.FromData : A design from the data of a pilot study.
 
@@ -179,9 +180,9 @@ def solve_sample_size(
     largest = count(largest, "largest", d.smallest())
     progress = flag(progress, "progress")
     seed = None if rng is None else seed_from(rng)  # once, for all studies of the search
-    _check_above_level(power, alpha)
+    check_above_level(power, alpha)
     if ratio is not None:
-        d = _with_ratio(d, ratio)
+        d = with_ratio(d, ratio)
     options = as_mapping(test_options, "test_options")
     shown = ""
     if test is not None:
@@ -219,7 +220,7 @@ def solve_sample_size(
         alpha=alpha,
         estimator=label,
         design=d,
-        sizes=_sizes_at(d, answer.n),
+        sizes=sizes_at(d, answer.n),
         table=search.table(),
         check=answer.study.to_frame()[["n", "null", "power", "low", "high", "trials"]],
         checks=answer.checks,
@@ -231,14 +232,15 @@ def solve_sample_size(
     )
 
 
-def _check_above_level(power: float, alpha: float) -> None:
+def check_above_level(power: float, alpha: float) -> None:
+    """Raise ValueError for a power that needs no data."""
     if power <= alpha:
         raise ValueError(
             f"power={power:g} must be above the level alpha={alpha:g}, which requires no data"
         )
 
 
-def _sizes_at(design: Design, n: int) -> tuple[int, ...]:
+def sizes_at(design: Design, n: int) -> tuple[int, ...]:
     """Return the sizes of all samples, or their numbers of groups, if the first has size n."""
     return design._sizes(n, None) if design.unit else tuple(map(len, design.sample(0, n)))
 
@@ -288,7 +290,7 @@ def _of_equivalence(
     )
 
 
-def _with_ratio(design: Design, ratio: Any) -> Design:
+def with_ratio(design: Design, ratio: Any) -> Design:
     """Return a design of two samples whose sizes have this ratio."""
     kind = KINDS[design.test]
     if not kind.several_samples:

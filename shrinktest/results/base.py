@@ -152,6 +152,8 @@ class Result:
         \midrule
         auc & - & - \\
         distance & .596 & - \\
+        mean\_difference & +1.7 & - \\
+        median\_difference & +1.7 & - \\
         \bottomrule
         \end{tabular}
         """

@@ -124,6 +124,16 @@ class ColumnEffects:
     reject: bool = False
 
     @property
+    def size(self) -> float:
+        """Return the largest effect on a scale from 0 to 1, as far as it is known.
+
+        2 |AUC - 1/2|, the absolute difference of shares, or |r - 1| / (r + 1) of the ratio r of
+        interquartile ranges.
+        """
+        sizes = [_size(change) for change in self.changes]
+        return max((size for size in sizes if not math.isnan(size)), default=0.0)
+
+    @property
     def constant(self) -> bool:
         """True if it has one value only in both tables."""
         return self.untested == CONSTANT
@@ -371,3 +381,18 @@ def shares(first: Column, second: Column) -> list[tuple[str, float, float]]:
         a, b = (float((values == i).mean()) if len(values) else math.nan for values in present)
         rows += [(level, a, b)] if a > 0.0 or b > 0.0 else []
     return rows
+
+
+def _size(change: Change) -> float:
+    """Return the size of a change, from 0 to 1."""
+    if change.what in (MEDIAN, POSITION):
+        return 2.0 * abs(change.estimate - 0.5)
+    if change.what == SPREAD:
+        return 1.0 if math.isinf(change.estimate) else _ratio_size(change.estimate)
+    if change.what in (SHARE, MISSING):
+        return abs(change.estimate)
+    return math.nan
+
+
+def _ratio_size(ratio: float) -> float:
+    return abs(ratio - 1.0) / (ratio + 1.0)

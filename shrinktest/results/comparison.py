@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shrinktest._check import choice, counted, output_path, percent
+from shrinktest._check import choice, count, counted, output_path, percent
 from shrinktest.data.column import Table
 from shrinktest.data.untestable import CONSTANT
 from shrinktest.notes import has_code
@@ -42,6 +42,9 @@ from shrinktest.results.result import TestResult
 
 if TYPE_CHECKING:
     import pandas as pd
+
+#: By what the columns of a report may be sorted.
+SORTS = ("pvalue", "effect", "column")
 
 _NAMED = 8  # columns that a sentence names
 _REPORTED = 3  # columns that a paragraph reports
@@ -97,6 +100,11 @@ class ComparisonResult(Result):
     regions : RegionsResult or None
         Regions in which one table has more rows than the other, by the permutations of the overall
         test; None if they are not available.
+    sort : {"pvalue", "effect", "column"}
+        The order of the columns in tables: most significant first, largest effect first, or by
+        name.
+    top : int or None
+        The number of columns that tables show; None for all.
     """
 
     names: tuple[str, str]
@@ -111,6 +119,8 @@ class ComparisonResult(Result):
     effect: TwoSampleEffect | None = None
     successive: tuple[str, ...] = ()
     regions: RegionsResult | None = None
+    sort: str = "pvalue"
+    top: int | None = None
 
     pvalue = property(
         attrgetter("overall.pvalue"), doc="p-value of the hypothesis that the tables do not differ."
@@ -158,6 +168,41 @@ class ComparisonResult(Result):
             return last, column.adjusted, column.pvalue, -column.strength
 
         return tuple(sorted(columns, key=place))
+
+    def with_order(self, sort: str = "pvalue", top: int | None = None) -> ComparisonResult:
+        """Return the report with its columns in another order, or only the first ones.
+
+        Parameters
+        ----------
+        sort : {"pvalue", "effect", "column"}, default "pvalue"
+            Most significant first, largest effect first, or by name.
+        top : int, optional
+            The number of columns to show; default all.
+        """
+        choice(sort, SORTS, "sort")
+        if top is not None:
+            count(top, "top", 1)
+        return replace(self, sort=sort, top=top)
+
+    @property
+    def listed(self) -> tuple[ColumnEffects, ...]:
+        """Effects and tests of the columns that tables show, in their order."""
+        columns = list(self.ordered)
+        if self.sort == "effect":
+            columns.sort(key=lambda column: -column.size)
+        if self.sort == "column":
+            columns.sort(key=lambda column: column.name)
+        return tuple(columns[: self.top])
+
+    @property
+    def rest(self) -> str:
+        """Line on the columns that tables do not show; empty if they show all."""
+        hidden = len(self.ordered) - len(self.listed)
+        if not hidden:
+            return ""
+        changed = sum(column.reject for column in self.ordered)
+        changed -= sum(column.reject for column in self.listed)
+        return f"... and {counted(hidden, 'more column')}, {changed or 'none'} changed"
 
     def distribution(self, name: str) -> Distribution:
         """Return the proportions of the values of a column in both tables.
@@ -238,7 +283,7 @@ class ComparisonResult(Result):
         return f"; left out of this test: {_first(names)}" if names else ""
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return rows of ``table``, one per column, most significant first.
+        """Return rows of ``table``, one per column, in the order of ``sort``.
 
         The columns are column, type, pvalue, adjusted and reject; then the effect that stands out
         most: ``effect`` ("median", "position", "spread", "share", "missing"), its ``level`` (of a
@@ -256,7 +301,7 @@ class ComparisonResult(Result):
             "high": math.nan,
         }
         rows = []
-        for column in self.ordered:
+        for column in self.listed:
             row = {"column": column.name, "type": column.kind}
             row |= {
                 name: getattr(column, name) for name in ("pvalue", "adjusted", "reject")
@@ -321,9 +366,9 @@ class ComparisonResult(Result):
         return values
 
     def summary(self) -> Summary:
-        """Return the answer, the columns most significant first, and notes."""
+        """Return the answer, the columns in the order of ``sort``, and notes."""
         rows = []
-        for column in self.ordered:
+        for column in self.listed:
             pvalues = (number(pvalue, ".3g") for pvalue in (column.pvalue, column.adjusted))
             line, *more = column.lines
             rows.append([column.name, column.kind, *pvalues, "yes" if column.reject else "", line])
@@ -332,7 +377,7 @@ class ComparisonResult(Result):
         headers = ["column", "type", "p-value", "adjusted", "changed", change]
         table = TextTable(rows, "llrrll", headers=headers, gap="  ", below="-")
         head = [f"Comparison of {' and '.join(self.sized())}", fill(self.answer, WIDTH)]
-        return Summary.of(table, head=head, lines=self.places, notes=self.notes)
+        return Summary.of(table, head=head, rest=self.rest, lines=self.places, notes=self.notes)
 
     def paragraph(self) -> str:
         """Return two to four sentences for an article: tests, columns and software."""

@@ -36,11 +36,9 @@ def page_of(result: ComparisonResult) -> str:
         "p, adjusted",
         "p",
     )
-    changed = [column for column in result.ordered if column.reject]
+    changed = [column for column in result.listed if column.reject]
     others = [
-        column
-        for column in result.ordered
-        if column.kind and not (column.reject or column.constant)
+        column for column in result.listed if column.kind and not (column.reject or column.constant)
     ]
     sections = {
         "Columns that changed": _distributions(result, changed),
@@ -72,9 +70,9 @@ def page_of(result: ComparisonResult) -> str:
         size="".join(f"<p>{escape(line)}</p>\n" for line in result.size),
         tables=escape(" with ".join(result.sized())),
         caption=f"{first} → {second}; effects that stand out, and p-values adjusted for "
-        f"{counted(len(result.columns), 'test')}",
+        f"{counted(len(result.columns), 'test')} {escape(result.rest)}".rstrip(),
         headers="".join(f'<th scope="col">{escape(header)}</th>' for header in headers),
-        rows="".join(_row(column, headers[1:]) for column in result.ordered),
+        rows="".join(_row(column, headers[1:]) for column in result.listed),
         pictures="".join(pictures),
         how="".join(
             f"<dt>{label}</dt><dd>{escape(value)}</dd>" for label, value in _how(result).items()

@@ -71,6 +71,12 @@ LINES = {
     "k-sample a.csv b.csv c.csv --columns u,v --comparison pooled": lambda a, b, c: (
         st.k_sample_test(a[UV], b[UV], c[UV], comparison="pooled", **FAST)
     ),
+    "k-sample a.csv --by site --columns u,v": lambda a, b, c: st.k_sample_test(
+        a[[*UV, "site"]], by="site", **FAST
+    ),
+    "k-sample b.csv --by 3 --groups day --types u=drop": lambda a, b, c: st.k_sample_test(
+        b[["v", "site"]], by="site", groups=b["day"], **FAST
+    ),
     "columns a.csv b.csv --columns u,v --method holm": lambda a, b, c: st.two_sample_test_columns(
         a[UV], b[UV], method="holm", **FAST
     ),
@@ -197,6 +203,16 @@ def test_files_in_batches_are_the_library(run, folder):
     )
     code, _, err = run("two-sample a.parquet b.parquet --paired --store sums.npz", *WORDS)
     assert code == 2 and "--store" in err
+
+
+def test_one_file_is_split_into_samples(run, folder):
+    result = st.k_sample_test(
+        str(folder / "a.csv"), by="site", column_types={"day": "drop"}, **FAST
+    )
+    (a,) = tables(folder, "a")
+    assert result.pvalue == st.k_sample_test(a.drop(columns="day"), by="site", **FAST).pvalue
+    code, out, err = run("k-sample a.csv b.csv --by site")
+    assert (code, out) == (2, "") and "--by splits one file into samples" in err
 
 
 def test_calibration(run):

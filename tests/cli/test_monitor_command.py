@@ -83,7 +83,10 @@ def test_files_are_taken_once(run):
         ("day1.csv --state STATE --alpha 0.1", "--alpha is for a new monitor"),
         ("day1.parquet --state STATE", "day1.parquet has other columns than the reference"),
         ("nothing*.csv --state STATE", "nothing*.csv matches no file"),
-        ("reference.csv day1.csv --alpha 0.1 --run-length 10", "alpha and run_length cannot be combined"),
+        (
+            "reference.csv day1.csv --alpha 0.1 --run-length 10",
+            "alpha and run_length cannot be combined",
+        ),
     ],
 )
 def test_mistakes_are_one_line(run, line, message):

@@ -11,7 +11,12 @@ import pandas as pd
 import pytest
 
 from shrinktest.cli import main
-from shrinktest.power import KNOWN_TESTS, power_study, solve_sample_size
+from shrinktest.power import (
+    KNOWN_TESTS,
+    minimum_detectable_effect,
+    power_study,
+    solve_sample_size,
+)
 from shrinktest.power.designs import DESIGNS, FromData
 
 QUICK = ["--trials", "6", "--resamples", "39", "--workers", "1", "--quiet"]
@@ -184,6 +189,38 @@ def test_sample_size_calls_an_estimator_as_it_was_typed(run):
     assert (code, err) == (0, "") and "the kme+skmse test finds the difference" in " ".join(
         out.split()
     )
+
+
+def test_blocks_of_pilot_files(run, tmp_path, monkeypatch):
+    table = pd.DataFrame({"site": list("ab") * 6, "dose": np.arange(12.0)})
+    for name in "xy":
+        table.to_csv(tmp_path / f"{name}.csv", index=False)
+    solved = []
+    monkeypatch.setattr(
+        "shrinktest.cli.studies.solve_sample_size",
+        wraps(solve_sample_size)(lambda **given: solved.append(given["design"])),
+    )
+    run("sample-size", tmp_path / "x.csv", tmp_path / "y.csv", "--blocks", "site")
+    dose = table[["dose"]]
+    assert solved == [FromData(dose, dose, blocks=(table["site"], table["site"]))]
+
+
+@pytest.mark.ci
+def test_detectable_effect_is_the_library(run, pilot):
+    few = ["--trials", "100", "--resamples", "19", "--workers", "1", "--seed", "0", "--quiet"]
+    code, out, err = run("detectable-effect", *pilot[:2], "--n", "20", "--groups", "patient",
+                         "--nan-policy", "omit", "--paragraph", *few)  # fmt: skip
+    tables = [pd.read_csv(path) for path in pilot[:2]]
+    design = FromData(
+        *(table[["dose"]] for table in tables),
+        groups=tuple(table["patient"] for table in tables),
+        nan_policy="omit",
+    )
+    options = {"n_trials": 100, "n_resamples": 19, "workers": 1, "rng": 0}
+    answer = minimum_detectable_effect(design, 20, **options)
+    assert (code, err) == (0, "") and out.strip() == answer.paragraph()
+    assert "--n is needed" in run("detectable-effect", "mean-shift")[2]
+    assert "pass two files" in run("detectable-effect", pilot[0], "--n", "20")[2]
 
 
 def test_sample_size_with_all_permutations(run, monkeypatch):

@@ -169,7 +169,10 @@ def test_calls(case):
 
 
 TYPED = [
-    ("independence a.csv b.csv --x u --y v", "unexpected argument 'b.csv'; usage: shrinktest independence DATA"),
+    (
+        "independence a.csv b.csv --x u --y v",
+        "unexpected argument 'b.csv'; usage: shrinktest independence DATA",
+    ),
     ("check-level a.csv --columns u --x u --y v", "--columns is for samples"),
     ("change a.csv --sort", "--time NAME, which was not given"),
     ("check-level a.csv b.csv a.csv", "pass two files, or one"),

@@ -214,10 +214,7 @@ def test_notes_say_what_was_permuted_and_what_was_left_out():
     assert result.route == "rff" and result.n_observations == (2968, 2464)
     notes = "\n".join(result.notes)
     assert "The statistic is computed from an approximation by 20 random Fourier features" in notes
-    assert (
-        "53 + 44 randomly formed bins of 56 rows were permuted instead of single rows."
-        in notes
-    )
+    assert "53 + 44 randomly formed bins of 56 rows were permuted instead of single rows." in notes
     assert "33 + 36 rows, which fill no bin, are left out." in notes
     assert "from a random sample of 2000 rows." in notes
     every = two_sample_test(Batches(X[:1000], bins=100), Y[:1000], **RFF)

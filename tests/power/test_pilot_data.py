@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from shrinktest import power_study
+from shrinktest import FromData, power_study, solve_sample_size
 from shrinktest.power import designs as d
-from shrinktest.power.designs import Design, FromData, FromFunction, Relabelled, as_design
+from shrinktest.power.designs import Design, FromFunction, Relabelled, as_design
 
 
 def exponential(rng, n):
@@ -204,6 +204,52 @@ def test_groups_of_pilot_data_are_resampled_whole():
     )
 
 
+def test_pilot_data_with_blocks_keep_their_proportions():
+    """Two sites with other means: a test within sites sees the effect, and none in the null twin."""
+    rng = np.random.default_rng(0)
+    site = np.repeat(["north", "south"], [12, 24])
+    x = rng.normal(size=36) + 9.0 * (site == "south")
+    y = 1.5 + rng.normal(size=36) + 9.0 * (site == "south")
+    design = FromData(x, y, blocks=(site, site))
+    (a, b), labels = design.trial(np.random.default_rng(0), 30)
+    for values, own, pilot in zip((a, b), labels["blocks"], (x, y), strict=True):
+        assert np.bincount(own).tolist() == [10, 20]
+        assert set(values[own == 0, 0]) <= set(pilot[:12])
+        assert set(values[own == 1, 0]) <= set(pilot[12:])
+    (c, d), _ = design.null().trial(np.random.default_rng(0), 30)
+    assert rows_of(np.vstack([c, d])) == rows_of(np.vstack([a, b]))
+    assert not np.array_equal(a, c)
+    assert design == FromData(x, y, blocks=[*site, *site])
+    assert design != FromData(x, y) != FromData(x, y, blocks=(site[::-1], site))
+    assert repr(design) == "FromData(<X 36 x 1, Y 36 x 1>, test='two-sample', blocks=<2>)"
+    assert design.smallest() == 2
+    assert FromData(x, y, blocks=(np.arange(36) // 6, np.arange(36) // 12)).smallest() == 6
+    options = {"n_trials": 40, "n_resamples": 39, "workers": 1, "rng": 0}
+    result = power_study(design, "kme", 24, **options)
+    without = power_study(FromData(x, y), "kme", 24, **options)
+    assert result.table["power"].item() > without.table["power"].item() + 0.2
+    assert result.size_table["level"].item() < 0.2
+
+
+@pytest.mark.parametrize("test", ["two-sample", "independence"])
+def test_groups_are_drawn_in_the_proportions_of_blocks(test):
+    rng = np.random.default_rng(0)
+    groups = np.arange(36) // 3
+    blocks = np.arange(36) // 12
+    both = test == "two-sample"
+    labels = {
+        "groups": (groups, 12 + groups) if both else groups,
+        "blocks": (blocks, blocks) if both else blocks,
+    }
+    design = FromData(rng.normal(size=36), rng.normal(size=36), test, **labels)
+    for source in (design, design.null()):
+        _, drawn = source.trial(0, 6)
+        codes = drawn["blocks"][0] if both else drawn["blocks"]
+        assert np.bincount(codes).tolist() == [6, 6, 6]
+    result = power_study(design, "kme", 12, n_trials=4, n_resamples=39, workers=1, rng=0)
+    assert len(result.table) == 1
+
+
 def test_functions():
     assert [len(z) for z in FromFunction(unequal).sample(0, 5)] == [5, 10]  # the function decides
     assert [len(z) for z in FromFunction(unequal, ratio=3.0).sample(0, 5)] == [5, 15]
@@ -307,6 +353,17 @@ def study(design):
         (lambda: FromData([1, 2, 3], [2, 3], paired=True), ValueError, "pair"),
         (lambda: FromData([1, 2], [2, 3], paired=True, groups=[0, 1, 0, 1]), ValueError, "groups"),
         (lambda: FromData([1, 2, 3], [2, 3, 5], groups=[0, 0, 1, 1, 2, 2]), ValueError, "group"),
+        (lambda: FromData([1, 2], [2, 3], paired=True, blocks=[0, 0, 1, 1]), ValueError, "blocks"),
+        (lambda: FromData([1, 2], [2, 3], blocks=[0, 0, 1]), ValueError, "blocks"),
+        (
+            lambda: solve_sample_size(
+                FromData([1.0, 2.0], [2.0, 3.0], blocks=[0, 1, 0, 1]),
+                test="equivalence",
+                test_options={"margin": 0.1, "measure": "distance"},
+            ),
+            ValueError,
+            "labels of drawn rows",
+        ),
         (lambda: FromFunction(exponential, ratio=2.0), TypeError, "function"),
         (lambda: FromFunction(exponential, restriction=lambda n: {}), TypeError, "restriction"),
         (lambda: study(FromFunction(exponential, restriction=shifted)), ValueError, "restriction"),

@@ -11,7 +11,7 @@ import pytest
 from shrinktest import Distances, factor_test
 from shrinktest.power import power_study, solve_sample_size
 from shrinktest.power.designs import FactorsFromData
-from shrinktest.power.designs.pilot_table import apportioned
+from shrinktest.power.designs.apportionment import apportioned
 
 RESPONSE = ["pain", "mood"]
 

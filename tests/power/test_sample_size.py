@@ -510,12 +510,11 @@ LINKED = (np.arange(40) // 2, 20 + np.arange(40) // 2)
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({}, "The size counts all rows, complete or not: the number to recruit. Incomplete rows are left out of the "
-             "test; in the pilot data 80% and 90% of the rows of X and Y are complete."),
-        ({"paired": True}, "The size counts all pairs, complete or not: the number to recruit. Incomplete pairs are "
-                           "left out of the test; in the pilot data 70% of the pairs are complete."),
-        ({"test": "independence"}, "in the pilot data 70% of the rows are complete."),
-        ({"groups": LINKED}, "The size counts all groups, with incomplete rows: the number to recruit."),
+        ({}, "in each sample are recruited, of which about 20% (X) and 10% (Y) are expected to be incomplete, as in the "
+             "pilot data, and left out of the test."),
+        ({"paired": True}, " pairs are recruited, of which about 30% are expected to be incomplete, as in"),
+        ({"test": "independence"}, " pairs are recruited, of which about 30% are expected to be incomplete, as in"),
+        ({"groups": LINKED}, " groups in each sample are recruited, and about 20% (X) and 10% (Y) of their rows are"),
     ],
     ids=["samples", "pairs", "variables", "groups"],
 )  # fmt: skip
@@ -545,4 +544,4 @@ def test_equivalence_of_pilot_data_with_gaps_counts_rows_to_recruit_too(monkeypa
     answer = search(
         monkeypatch, Counted(student), FromData(PILOT_X, PILOT_Y, nan_policy="omit"), **options
     )
-    assert "80% and 90% of the rows of X and Y are complete" in answer.paragraph()
+    assert "about 20% (X) and 10% (Y) are expected to be incomplete" in answer.paragraph()

@@ -31,6 +31,7 @@ from shrinktest import (
     independence_test,
     joint_independence_test,
     k_sample_test,
+    minimum_detectable_effect,
     permutation_test,
     power_study,
     solve_sample_size,
@@ -121,6 +122,16 @@ MADE = {
     "calibration": lambda: check_level(t_test, X, Y, **STUDY),
     "power": lambda: power_study(
         "mean-shift", {"plain <b>": "kme", "f & k": FKMSE(lam=0.5)}, 10, **STUDY, **PERMUTED
+    ),
+    "segments": lambda: compare(
+        TABLE.assign(half=list("ab") * 12 + ["a"]),
+        TABLE.assign(half="a"),
+        by="half",
+        estimator="kme",
+        **FEW,
+    ),
+    "detectable effect": lambda: minimum_detectable_effect(
+        MeanShift(dimension=1), 20, n_trials=100, n_resamples=19, workers=1, rng=0
     ),
     "sample size": lambda: solve_sample_size(
         MeanShift(dimension=1), estimator="ttest_ind", n_trials=100, workers=1, progress=False

@@ -54,6 +54,7 @@ from shrinktest.power.designs.other_tests import (
     SkewNormal,
 )
 from shrinktest.power.designs.pilot_table import FactorsFromData
+from shrinktest.power.designs.shifted import Shifted
 from shrinktest.power.designs.standard import (
     Blobs,
     Contamination,
@@ -190,6 +191,7 @@ __all__ = [
     "Relabelled",
     "Rotated",
     "ScaleChange",
+    "Shifted",
     "Sinusoid",
     "SparseShift",
     "Spheres",

@@ -19,6 +19,7 @@ from shrinktest.data.read import XY, read_samples, read_variables
 from shrinktest.data.tables import is_table
 from shrinktest.datasets import RESIDUAL_SD, load_eckerle4, simulate_eckerle
 from shrinktest.kernels import median_bandwidth
+from shrinktest.power.designs.apportionment import apportioned
 from shrinktest.power.designs.base import (
     TESTS,
     Design,
@@ -53,6 +54,9 @@ class FromData(Design):
         Labels of rows that belong together, as in the test: of all rows of two samples or a pair
         (of X, of Y); of the rows of two variables.  Whole groups are resampled and permuted, and
         ``n`` counts groups.
+    blocks : array_like, optional
+        Labels of rows that are comparable, in the layout of ``groups``, such as sites.  The planned
+        study has these blocks in the proportions of the pilot data, and tests permute within them.
     nan_policy : {"raise", "omit", "indicator"}, default "raise"
         How tests treat missing values, which pilot data may have unless it is "raise".  With
         "omit", ``n`` counts all rows to recruit, complete or not.
@@ -63,9 +67,9 @@ class FromData(Design):
     -----
     Rows, pairs or groups are drawn with replacement (the bootstrap).  The null twin draws both
     samples from the pooled rows, or each of the two variables separately; it swaps pairs at random,
-    and permutes the groups of variables.  Powers tend to be too high, because an effect that is in
-    the pilot data by chance counts as real.  A sample whose complete rows are all equal is drawn
-    again.
+    and permutes the groups of variables, and rows within blocks.  Powers tend to be too high,
+    because an effect that is in the pilot data by chance counts as real.  A sample whose complete
+    rows are all equal is drawn again.
 
     Examples
     --------
@@ -82,6 +86,7 @@ class FromData(Design):
     ratio: float = parameter(1.0, positive, kw_only=True)
     paired: bool = parameter(False, flag, kw_only=True)
     groups: Any = field(default=None, kw_only=True)
+    blocks: Any = field(default=None, kw_only=True)
     nan_policy: str = parameter("raise", choice, kw_only=True, known=("raise", "omit", "indicator"))
     column_types: Any = field(default=None, kw_only=True)
 
@@ -94,7 +99,7 @@ class FromData(Design):
                 "paired=True is for two samples without groups=; make each pair a group"
             )
         read: Callable[..., Any] = read_samples if samples else read_variables
-        labels = {"groups": self.groups, "paired": self.paired or None}
+        labels = {"groups": self.groups, "blocks": self.blocks, "paired": self.paired or None}
         reading = {"scale": "auto", "column_types": self.column_types}
         restriction = {name: value for name, value in labels.items() if value is not None}
         read(
@@ -107,16 +112,10 @@ class FromData(Design):
             values.setflags(write=False)
             object.__setattr__(self, name, values)
         object.__setattr__(self, "column_types", None)  # X and Y are numbers from here on
-        if self.groups is not None:
-            parts = (
-                self.groups
-                if samples and len(self.groups) == 2 and np.ndim(self.groups[0])
-                else [self.groups]
-            )
-            names = np.concatenate([np.asarray(part).astype(str) for part in parts])
-            pooled = np.unique(names, return_inverse=True)[1]
-            groups = (pooled[: len(x)], pooled[len(x) :]) if samples else (pooled, pooled)
-            object.__setattr__(self, "groups", groups)
+        for name in ("groups", "blocks"):
+            if getattr(self, name) is not None:
+                codes = _label_codes(getattr(self, name), len(x), samples)
+                object.__setattr__(self, name, codes)
 
     def trial(
         self, rng: Any, n: int, m: int | None = None
@@ -129,20 +128,24 @@ class FromData(Design):
             x = self.X[rows]
             y = self.Y[others]
             if _usable(x, y, variables):  # whatever the labels, so that null twins keep the level
-                labels = (
-                    {}
-                    if self.groups is None
-                    else {"groups": group if variables else (group, n + other)}
-                )
+                labels: dict[str, Any] = {}
+                if self.groups is not None:
+                    labels["groups"] = group if variables else (group, n + other)
+                if self.blocks is not None:
+                    first, second = self.blocks
+                    labels["blocks"] = first[rows] if variables else (first[rows], second[others])
                 return (x, y), {**self.options_for(n, m), **labels}
 
     def _chosen(self, rng: np.random.Generator, part: int, size: int) -> tuple[Any, Any]:
         """Return rows of X or Y drawn with replacement, and the numbers of their groups."""
+        blocks = None if self.blocks is None else self.blocks[part]
         if self.groups is None:
-            return rng.integers(len((self.X, self.Y)[part]), size=size), np.empty(0)
+            return _drawn(rng, len((self.X, self.Y)[part]), blocks, size), np.empty(0)
         codes = np.unique(self.groups[part], return_inverse=True)[1]
         members = [np.flatnonzero(codes == code) for code in range(codes.max() + 1)]
-        chosen = [members[k] for k in rng.integers(len(members), size=size)]
+        if blocks is not None:
+            blocks = blocks[[rows[0] for rows in members]]
+        chosen = [members[k] for k in _drawn(rng, len(members), blocks, size)]
         return np.concatenate(chosen), np.repeat(np.arange(size), [len(rows) for rows in chosen])
 
     def options(self) -> dict[str, Any]:
@@ -151,8 +154,16 @@ class FromData(Design):
     def options_for(self, n: int, m: int) -> dict[str, Any]:
         return {"paired": True} if self.paired else {}
 
+    def smallest(self) -> int:
+        if self.blocks is None:
+            return super().smallest()
+        first, second = (len(np.unique(codes)) for codes in self.blocks)
+        return max(2, first, math.ceil(second / self.ratio))
+
     def null(self) -> Design:
         if self.paired or (self.groups is not None and self.test == INDEPENDENCE.name):
+            return Relabelled(self)
+        if self.blocks is not None and (self.groups is None or self.test == INDEPENDENCE.name):
             return Relabelled(self)
         if self.test == INDEPENDENCE.name:
             return Independent(self)
@@ -163,7 +174,15 @@ class FromData(Design):
         if self.groups is not None:
             codes = np.concatenate(self.groups)
             groups = codes, codes + codes.max() + 1
-        return FromData(pooled, pooled, ratio=self.ratio, groups=groups, nan_policy=self.nan_policy)
+        blocks = None if self.blocks is None else (np.concatenate(self.blocks),) * 2
+        return FromData(
+            pooled,
+            pooled,
+            ratio=self.ratio,
+            groups=groups,
+            blocks=blocks,
+            nan_policy=self.nan_policy,
+        )
 
     @property
     def unit(self) -> str:
@@ -204,12 +223,13 @@ class FromData(Design):
         )
         if digests:
             content = self.X.tobytes() + self.Y.tobytes()
-            content += (
-                b"" if self.groups is None else b"".join(codes.tobytes() for codes in self.groups)
-            )
+            for labels in (self.groups, self.blocks):
+                content += b"" if labels is None else b"".join(codes.tobytes() for codes in labels)
             shapes += f", sha256 {hashlib.sha256(content).hexdigest()[:12]}"
         more = ", paired=True" if self.paired else ""
         more += "" if self.groups is None else f", groups=<{self.described[17:-8]}>"
+        if self.blocks is not None:
+            more += f", blocks=<{len(np.unique(np.concatenate(self.blocks)))}>"
         more += "" if self.nan_policy == "raise" else f", nan_policy={self.nan_policy!r}"
         return f"FromData(<{shapes}>, {_purpose(self)}{more})"
 
@@ -329,6 +349,30 @@ def _usable(x: Array, y: Array, together: bool) -> bool:
     parts = [x[complete[0]], y[complete[1]]]
     varying = parts if together else [np.vstack(parts)]
     return min(map(len, parts)) > 1 and all(bool((values != values[0]).any()) for values in varying)
+
+
+def _label_codes(labels: Any, size: int, samples: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Return whole numbers for the labels of X and of Y; of two variables twice the same."""
+    apart = samples and len(labels) == 2 and np.ndim(labels[0])
+    parts = labels if apart else [labels]
+    names = np.concatenate([np.asarray(part).astype(str) for part in parts])
+    codes = np.unique(names, return_inverse=True)[1]
+    return (codes[:size], codes[size:]) if samples else (codes, codes)
+
+
+def _drawn(
+    rng: np.random.Generator, units: int, blocks: np.ndarray | None, size: int
+) -> np.ndarray:
+    """Return numbers of units drawn with replacement, in the proportions of their blocks."""
+    if blocks is None:
+        return rng.integers(units, size=size)
+    codes, counts = np.unique(blocks, return_counts=True)
+    places = apportioned(tuple(counts.tolist()), size)
+    chosen = [
+        rng.choice(np.flatnonzero(blocks == code), size=places_of_block)
+        for code, places_of_block in zip(codes, places, strict=True)
+    ]
+    return np.concatenate(chosen)
 
 
 # --- Eckerle4 -------------------------------------------------------------------------------------

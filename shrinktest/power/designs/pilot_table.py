@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import hashlib
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from shrinktest.factor_design import coded
 from shrinktest.factor_test import read
 from shrinktest.kernels import Distances, Kernel, Precomputed
 from shrinktest.permutations.design import PermutationDesign
+from shrinktest.power.designs.apportionment import apportioned
 from shrinktest.power.designs.base import Design, parameter, up_to
 from shrinktest.results.info import FACTOR
 from shrinktest.settings import Settings
@@ -315,21 +316,6 @@ def _moved(rng: np.random.Generator, cells: np.ndarray, chosen: np.ndarray) -> n
         design = PermutationDesign(blocks=cells[places])
         order[places] = places[design.random_order(rng, len(places))]
     return order
-
-
-@lru_cache(maxsize=64)
-def apportioned(counts: tuple[int, ...], n: int) -> tuple[int, ...]:
-    """Return n places in proportion to counts, at least one each, by Webster's method.
-
-    Examples
-    --------
-    >>> apportioned((10, 10, 5), 10)
-    (4, 4, 2)
-    """
-    shares = np.array(counts)[:, None] / (2.0 * np.arange(1, n + 1) + 1.0)
-    order = np.argsort(-shares, axis=None, kind="stable")[: n - len(counts)]
-    further = np.bincount(order // n, minlength=len(counts))
-    return tuple((1 + further).tolist())
 
 
 def _rank(terms: list[Term], first: np.ndarray, block: np.ndarray) -> int:

@@ -236,3 +236,21 @@ def inline(draw: Callable[[Axes], object], size: tuple[float, float], words: str
         "*{stroke-linejoin: round; stroke-linecap: butt}", ""
     )  # would hold for the whole page
     return f'<svg viewBox="{box}" role="img" aria-label="{escape(words)}">{text.strip()}'
+
+
+def plot_segments(result: Any, ax: Axes | None = None) -> Axes:
+    """Draw the AUC of every segment with its interval (matplotlib)."""
+    rows = [row for row in result.rows() if not math.isnan(row["auc"])]
+    drawn = [
+        (
+            f"{row[result.by]} (p = {row['adjusted']:.2g})",
+            row["auc"],
+            (row["low"], row["high"]),
+            BLUE if row["reject"] else GREY,
+        )
+        for row in rows
+    ]
+    ax = draw_intervals(ax, drawn, 0.5)
+    ax.set_xlabel("AUC")
+    title(ax, f"{' and '.join(result.names)} by {result.by}; blue: differ at {result.alpha:g}")
+    return ax

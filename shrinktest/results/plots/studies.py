@@ -90,34 +90,51 @@ def plot_sample_size(result: Any, ax: Axes | None = None) -> Axes:
 
     table = result.table
     sizes = np.geomspace(table["n"].min(), max(table["n"].max(), result.n), 200)
-    ax.plot(sizes, result.fitted_power(sizes), color=BLUE, label="fitted power")
-    errors = [table["power"] - table["low"], table["high"] - table["power"]]
-    ax.errorbar(
-        table["n"], table["power"], errors, fmt="o", color=GREY, label="simulated,\n95% intervals"
-    )
-    ax.axhline(result.power, color=GREY, linestyle=":")
-    ax.axvline(result.n, color=ORANGE, label=f"n = {result.n}")
+    limits = None
     if result.low < result.high:  # else it is the smallest size that can be tested
-        label = f"{percent(result.confidence)} interval"
-        low, high = (
-            np.ceil(limit) for limit in (result.low, result.high)
-        )  # whole numbers, as the answer is
-        ax.axvspan(low, min(high, sizes[-1]), color=ORANGE, alpha=0.15, label=label)
-    ax.set(
-        xscale="log",
-        ylim=(0, 1.02),
-        xlabel="sample size n",
-        ylabel=f"power at level {result.alpha:g}",
-    )
+        low = np.ceil(result.low)  # whole numbers, as the answer is
+        limits = low, min(np.ceil(result.high), sizes[-1])
+    _draw_search(result, ax, table["n"], sizes, (f"n = {result.n}", result.n, limits))
+    ax.set(xscale="log", xlabel="sample size n")
     ax.xaxis.set_major_formatter(ScalarFormatter())
     ax.xaxis.set_minor_formatter(
         LogFormatter(minor_thresholds=(2.5, 0.4))
     )  # no more than there is room for
+    legend_beside(ax)
+    return open_frame(ax)
+
+
+def plot_detectable_effect(result: Any, ax: Axes | None = None) -> Axes:
+    """Draw the fitted power curve, and the effect with its interval (matplotlib)."""
+    ax = axes(ax)
+    tried = result.table["effect"]
+    effects = np.linspace(tried.min(), tried.max(), 200)
+    limits = max(result.low, effects[0]), min(result.high, effects[-1])
+    label = f"{result.parameter} = {result.effect:.3g}"
+    _draw_search(result, ax, tried, effects, (label, result.effect, limits))
+    ax.set(xlabel=result.parameter)
+    legend_beside(ax)
+    return open_frame(ax)
+
+
+def _draw_search(result: Any, ax: Axes, tried: Any, points: Any, answer: Any) -> None:
+    """Draw power against what was ``tried``, the fitted curve at ``points``, and the answer."""
+    table = result.table
+    ax.plot(points, result.fitted_power(points), color=BLUE, label="fitted power")
+    errors = [table["power"] - table["low"], table["high"] - table["power"]]
+    ax.errorbar(
+        tried, table["power"], errors, fmt="o", color=GREY, label="simulated,\n95% intervals"
+    )
+    ax.axhline(result.power, color=GREY, linestyle=":")
+    label, place, limits = answer
+    ax.axvline(place, color=ORANGE, label=label)
+    if limits is not None:
+        interval = f"{percent(result.confidence)} interval"
+        ax.axvspan(*limits, color=ORANGE, alpha=0.15, label=interval)
+    ax.set(ylim=(0, 1.02), ylabel=f"power at level {result.alpha:g}")
     ax.set_title(
         f"{result.estimator}, {result.design!r}", fontsize="medium", wrap=True, parse_math=False
     )
-    legend_beside(ax)
-    return open_frame(ax)
 
 
 def plot_risk(
