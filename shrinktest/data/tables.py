@@ -176,7 +176,7 @@ def read_table(
         types.setdefault(labels[0], types[ALONE])
     stays = [j for j, label in enumerate(labels) if types.get(label) != DROP]
     if labels and not stays:
-        raise ValueError(f"column_types drops every column of {name}; leave one to test")
+        raise ValueError(f"column_types drops every column of {name}; keep one to test")
     dropped = tuple(label for label in labels if types.get(label) == DROP)
     where = {j: f"{name}, column {labels[j]!r}," if named else name for j in stays}
     if isinstance(x, Table):

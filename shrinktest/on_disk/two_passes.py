@@ -280,8 +280,7 @@ class OnDiskTest:
         for kernel in kernels:
             if checked_route(kernel, self.settings.gram) == "factor" and rank is not None:
                 raise ValueError(
-                    f"rank={rank} is for gram='nystrom' or 'rff'; {kernel!r} has features of its "
-                    "own"
+                    f"rank={rank} is for gram='nystrom' or 'rff'; {kernel!r} has its own features"
                 )
 
     # --- what both passes read --------------------------------------------------------------------

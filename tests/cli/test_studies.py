@@ -90,7 +90,7 @@ def test_a_store_goes_on(run, tmp_path):
     first = run(*command, "--seed", "0")
     assert run(*command) == first
     code, _, err = run(*command, "--seed", "1")
-    assert code == 2 and "seed: stored 0, requested 1" in err
+    assert code == 2 and "seed: stored 0, got 1" in err
 
 
 def test_plots(run, tmp_path):

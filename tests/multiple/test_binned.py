@@ -290,7 +290,7 @@ def test_what_takes_rows_is_refused_with_the_reason():
     ):
         with pytest.raises(ValueError, match=" in batches"):
             ask()
-    with pytest.raises(ValueError, match="tests in batches keep only sums"):
+    with pytest.raises(ValueError, match="not available for data in batches"):
         two_sample_test(Batches(X), Y, kernel="linear", rng=0, n_resamples=99).effect()
 
 
