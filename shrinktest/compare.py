@@ -171,7 +171,7 @@ def compare(
     overlap are left out of the overall test, with a note.
 
     The report names regions in which one table has more rows, too, by the permutations of the
-    overall test: ``result.regions``, see :doc:`/regions`.
+    overall test: ``result.regions``, see :doc:`/compare`.
 
     Effects of numbers and dates are medians, the AUC of the column and the ratio of interquartile
     ranges; effects of categories are changes in every proportion.  Numbers also have differences in

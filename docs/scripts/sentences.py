@@ -317,7 +317,7 @@ def readings() -> bool:
 #: The pages, and their sentences.
 SENTENCES = {
     "docs/choosing.md": choosing,
-    "docs/closer.md": closer,
+    "docs/simulators.md": closer,
     "docs/equivalence.md": equivalence,
     "docs/change.md": change,
     "docs/given.md": given,

@@ -304,7 +304,7 @@ def regions_of(
     with its blocks, groups or pairs.  The p-value of a box is exact if its proportion is equal in
     both samples.  The step-down procedure of Westfall and Young [WY93] adjusts for the number of
     boxes; simulations show that it controls the error rate if some boxes differ and others do not
-    (:doc:`/regions`).
+    (:doc:`/compare`).
 
     The clearest box is named first, and others only if they are as clear without the rows of those
     before, and at least half of their rows are in none of these.  Because the regions are chosen by

@@ -106,7 +106,7 @@ def tail_pvalue(
         "pearson3" fits a Pearson III distribution by the mean, variance and skewness of all values;
         its interval covers an exponential tail, too.  "pareto" fits a generalized Pareto
         distribution to the largest values, of which it uses fewer until a test of fit does not
-        reject it [KWRS09].  :doc:`/tail` has the errors of both.
+        reject it [KWRS09].  :doc:`/validity` has the errors of both.
     confidence : float, default 0.95
         Confidence level of the interval.
 

@@ -64,4 +64,4 @@ ax.legend()
 plt.show()
 
 # %%
-# **Next:** :doc:`more than two models </closer>`, :doc:`is a simulator calibrated? <../laboratory/plot_calibration>`
+# **Next:** :doc:`more than two models </simulators>`, :doc:`is a simulator calibrated? <../laboratory/plot_calibration>`
