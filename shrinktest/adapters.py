@@ -122,7 +122,9 @@ def for_causal_learn(
 
         def __new__(cls, data: np.ndarray) -> Any:
             if not np.array_equal(data, points):
-                raise ValueError("data of the search differ from those of for_causal_learn")
+                raise ValueError(
+                    "data of the search differ from those of for_causal_learn; pass the same data"
+                )
             return registered()
 
     register_ci_test(_Handle(registered), Registered)

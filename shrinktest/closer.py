@@ -393,7 +393,7 @@ def _read_distances(
     if paired and not variable.numbers:
         serial = strongest(
             OrderedRows.of([read.values[0] - values], variable.encoding).correlated(
-                f"what {names[0]} and {name} differ by"
+                f"differences between {names[0]} and {name}"
             )
             for values, name in zip(read.values[1:], names[1:], strict=True)
         )

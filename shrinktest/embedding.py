@@ -111,7 +111,7 @@ class MeanEmbedding:
             )
         if other.kernel != self.kernel:
             way = (
-                "take the estimates of one test, which resolves it on all observations"
+                "use the estimates of one test, which resolves it on all observations"
                 if isinstance(self.kernel, PooledKernel)
                 else "fit both with the same resolved kernel"
             )

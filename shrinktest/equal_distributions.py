@@ -140,7 +140,7 @@ class EqualDistributions(Hypothesis):
             differences = OrderedRows.of(
                 list(matched - matched.mean(axis=0)), self.variables[0].encoding
             )
-            return differences.correlated("what pairs differ by")
+            return differences.correlated("differences within pairs")
         if not self.restriction.by_rows:
             return None
         return self._rows(self.restriction.blocks).correlated("a sample")

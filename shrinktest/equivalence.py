@@ -336,8 +336,8 @@ def _check_reachable(margin: float, measure: str, context: TestContext) -> None:
         largest = largest_distance(leading, context.pooled)
     if not (least < margin <= largest and margin < 1.0):
         raise ValueError(
-            f"margin must lie between {least:g} and {largest:.3g} with this kernel and bandwidth; "
-            f"got {margin:.3g}"
+            f"margin={margin:.3g} must lie between {least:g} and {largest:.3g} with this kernel "
+            "and bandwidth; use another margin"
         )
 
 

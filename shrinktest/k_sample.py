@@ -179,7 +179,7 @@ def _split(
 ) -> tuple[tuple[dict[str, Any]], dict[str, Any], tuple[str, ...]]:
     """Return one table as named samples, the labels of their rows, and a note on other rows."""
     if len(samples) != 1 or isinstance(samples[0], Mapping):
-        raise TypeError("by= splits one table into samples; give the table alone")
+        raise TypeError("by= splits one table into samples; pass the table alone")
     (table,) = samples
     if in_batches(table) or isinstance(table, str):
         from shrinktest.data.on_disk.whole import read_if_file

@@ -51,7 +51,7 @@ class SegmentReports:
         segments = Segments.of([A, B], by, names)
         first, second = segments.codes
         if paired and not np.array_equal(first, second):
-            raise ValueError(f"by={by!r} differs within pairs; give a column that agrees in them")
+            raise ValueError(f"by={by!r} differs within pairs; pass a column that agrees in them")
         sizes = [len(codes) for codes in segments.codes]
         given = {
             name: _in_parts(own, name, names, sizes)

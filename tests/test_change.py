@@ -257,7 +257,7 @@ def test_results_and_pictures():
         assert ax.get_xlabel() == "time" and len(ax.lines) >= 2 and names in ax.get_ylabel()
     with pytest.raises(ValueError, match="no location of a change"):
         result.members[0].plot()
-    with pytest.raises(ValueError, match="chosen by the data"):
+    with pytest.raises(ValueError, match="change point was chosen"):
         result.summary(effect=True)
 
 

@@ -119,7 +119,7 @@ def test_what_is_no_table_of_numbers_is_refused_with_its_place():
         (FRAME.assign(bad=pd.to_timedelta([1, 2])), TypeError, "'bad'.*timedelta64"),
         (FRAME.assign(bad=pd.period_range("2020", periods=2)), TypeError, "'bad'.*period"),
         (FRAME.assign(bad=[1j, 2j]), TypeError, "'bad'.*complex128"),
-        (3.0, ValueError, "X is a single number"),
+        (3.0, ValueError, "X must be an array with one row per observation"),
         (np.zeros((2, 3, 4)), ValueError, "3 dimensions"),
         *(
             (x, ValueError, "X is empty")

@@ -178,7 +178,7 @@ def test_answers_and_a_summary():
         answer(X, {"near": Y, "far": Z, "far 2": Z + 1.0})
         == "X is closest to near; all others are clearly further away."
     )
-    assert "by the estimates; " in answer(X, twins) and "are not clearly further away." in answer(
+    assert "according to the estimates; " in answer(X, twins) and "are not clearly further away." in answer(
         X, twins
     )
     x = rng.normal(size=40)
@@ -263,7 +263,7 @@ NINE = (X[:9], Y[:9], Z[:9])
             (X[:9, 0], np.eye(9)[0], Z[:9, 0]),
             {"measure": "dependence"},
             ValueError,
-            "Y hardly varies",
+            "Y has no variance",
         ),
         (NINE, {"measure": "dependence", "paired": True}, ValueError, "paired=, groups="),
         (NINE, {"paired": True, "groups": np.arange(27)}, ValueError, "paired=, groups="),

@@ -92,7 +92,7 @@ def test_effects_under_blocks_say_what_they_compare(rows):
         in text
     )
     assert (
-        "one of B from the same block" in text
+        "one from B from the same block" in text
         and "may include no difference although the test rejects" in text
     )
     assert "How across all blocks, with 95% interval" in result.to_html()

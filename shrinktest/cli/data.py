@@ -71,7 +71,7 @@ def _by_column(
 ) -> Arguments:
     """Return one table, the column that splits it into samples, and the labels of its rows."""
     if len(files) > 1:
-        raise ValueError("--by splits one file into samples; give one file, or leave it out")
+        raise ValueError("--by splits one file into samples; pass one file, or leave it out")
     (file,) = files
     by = file.single(options.pop("by"), "--by")
     labels = _labels(file, options)

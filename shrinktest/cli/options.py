@@ -201,7 +201,7 @@ _GROUPS = {
         "nan_policy header sep decimal thousands date_format encoding na comment skip_rows time "
         "sort top unordered again"
     ),
-    "what is compared": "",
+    "comparison": "",
     "design": (
         "sample_ratio typ terms pairwise by_column fit simulations n_reference blocks groups "
         "within paired block_length lags resamples alpha alphas stopping seed "
@@ -243,7 +243,7 @@ class Parser(argparse.ArgumentParser):
         groups: dict[str, dict[str, str]] = {group: {} for group in _GROUPS}
         for action in self._actions:
             if action.option_strings and action.dest != "help":
-                texts = groups[group_of.get(action.dest, "what is compared")]
+                texts = groups[group_of.get(action.dest, "comparison")]
                 text = str(action.help).replace("%%", "%")
                 value = f" {action.metavar}" if action.nargs != 0 else ""
                 before = f"{texts[text].partition(' ')[0]}, " if text in texts else ""

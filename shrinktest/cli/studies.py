@@ -150,7 +150,7 @@ def run_detectable_effect(args: Typed, command: Command) -> int:
     if args.n is None:
         raise ValueError("--n is needed; see shrinktest detectable-effect --help")
     if len(args.files) == 1 and _is_file(args.files[0]):
-        raise ValueError("give two files of pilot data, or the name of a design")
+        raise ValueError("pass two files of pilot data, or the name of a design")
     return _solve(args, minimum_detectable_effect)
 
 

@@ -265,8 +265,8 @@ class Regressions:
         """Prepare regressions on given variables (n, d)."""
         if len(given) < FEWEST:
             raise ValueError(
-                f"given= needs at least {FEWEST} rows for a regression, got {len(given)}; use "
-                "given_method='strata'"
+                f"regressions need at least {FEWEST} rows, got {len(given)}; use strata, or "
+                "collect more rows"
             )
         if regressor is None:
             with single_blas_thread(len(given)):
@@ -308,7 +308,8 @@ class Regressions:
             )
         if float(np.square(residuals.values).sum()) <= _NOTHING * total:
             raise NothingToTest(
-                f"{name} is a function of given=, so there is nothing to test; remove that column"
+                f"{name} is determined by the conditioning variables, so there is nothing to test; "
+                "leave some of them out"
             )
         return residuals
 

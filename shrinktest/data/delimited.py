@@ -198,9 +198,7 @@ class TextSource:
         except csv.Error:  # a cell without end
             cells = []
         if cells != [_END]:
-            raise ValueError(
-                f"{self.name}: line {line + 1} has a quotation mark that is not closed"
-            )
+            raise ValueError(f"{self.name}: line {line + 1} has an unclosed quotation mark")
 
 
 def _is_known(encoding: str) -> bool:
@@ -241,7 +239,7 @@ class Delimited:
                 f"{source.name} has more than one column named {repeated!r}; rename them"
             )
         if len(head) == 1:
-            raise ValueError(f"{source.name} has a header and no rows")
+            raise ValueError(f"{source.name} has a header but no rows")
         return cls(source, mark, names, named)
 
     def rows(self) -> Iterator[tuple[int, list[str]]]:

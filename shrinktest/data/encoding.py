@@ -94,9 +94,8 @@ class Code:
             if (strange := (codes < 0) & ~missing).any():
                 level = column.levels[column.values[strange][0]]
                 raise ValueError(
-                    f"column {self.name!r} has the level {level!r}, which the data that were "
-                    "tested have not; they "
-                    f"have {listed(self.levels)}"
+                    f"column {self.name!r} has the level {level!r}, which the tested data lack; "
+                    f"they have {listed(self.levels)}"
                 )
             values = (codes[:, np.newaxis] == np.arange(len(self.levels))).astype(np.float64)
             if not self.indicated:
@@ -482,8 +481,7 @@ def _as_tested(column: Column, code: Code, name: str) -> Column:
         tested = WORDS[code.kind]
         given = WORDS[column.kind]
         raise TypeError(
-            f"{name}, column {column.name!r}, holds {given}; the data that were tested have "
-            f"{tested} there"
+            f"{name}, column {column.name!r}, holds {given}; the tested data hold {tested}"
         )
     levels = column.levels if code.categorical and column.kind == code.kind else code.levels
     return as_common(column, code.kind, levels)

@@ -73,7 +73,7 @@ def _apart(table: Any, by: str, name: str) -> tuple[Any, Column]:
     """Return a table without the column ``by``, and this column."""
     known = names_in(table)
     if not known:
-        raise ValueError(f"by={by!r} names a column, and {name} has none; give a table")
+        raise ValueError(f"by={by!r} names a column, and {name} has none; pass a table")
     choice(by, known, f"by: a column of {name}")
     if len(known) == 1:
         raise ValueError(f"by={by!r} is the only column of {name}; there is none to test")

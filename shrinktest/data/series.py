@@ -79,8 +79,7 @@ def read_series(
     times_kept = _times_kept(times, X, keep)
     if telling and constant_columns(variable.points).all():
         raise ValueError(
-            f"{name} changes only in {listed(telling)}, which pass the time; nothing is left to "
-            "test"
+            f"{name} changes only in {listed(telling)}, which are times, so nothing is left to test"
         )
     way = "times= gives rows names that stay" if times_kept else "times stay with their rows"
     rows_left = () if keep.all() else (note("rows-left", way=way),)
@@ -129,7 +128,7 @@ def _notes_on_time(telling: dict[str, str]) -> list[str]:
             column=column,
             what="is not tested",
             reason=(
-                f"it counts rows or tells the time (column_types={{{column!r}: {kind!r}}} tests it)"
+                f"it counts rows or gives the time (column_types={{{column!r}: {kind!r}}} tests it)"
             ),
         )
         for column, kind in telling.items()
@@ -155,7 +154,7 @@ def _columns_of_time(table: Table, name: str, requested: set[str]) -> dict[str, 
             )
     if len(dates) == len(table.columns):
         raise ValueError(
-            f"{name} holds only dates, which pass the time; pass the values observed then"
+            f"{name} holds only dates, which are times; pass the values observed at these times"
         )
     clocks = dates
     remaining = [column for column in table.columns if column not in dates]

@@ -176,7 +176,7 @@ def read_table(
         types.setdefault(labels[0], types[ALONE])
     stays = [j for j, label in enumerate(labels) if types.get(label) != DROP]
     if labels and not stays:
-        raise ValueError(f"column_types drops every column of {name}; leave one to test")
+        raise ValueError(f"column_types drops every column of {name}; keep one to test")
     dropped = tuple(label for label in labels if types.get(label) == DROP)
     where = {j: f"{name}, column {labels[j]!r}," if named else name for j in stays}
     if isinstance(x, Table):
@@ -446,7 +446,7 @@ def transformed(tables: Sequence[Any], transform: Any, names: Sequence[str]) -> 
     rows = (
         deepcopy(tables[0]) if len(tables) == 1 else stacked(tables, names)
     )  # the user's own stay as they are
-    values = tensors_to_numpy(function(rows), "what transform returns")
+    values = tensors_to_numpy(function(rows), "the output of transform")
     if hasattr(values, "toarray"):
         if (size := 8.0 * np.prod(values.shape)) > _LARGEST:
             raise MemoryError(

@@ -22,7 +22,7 @@ from shrinktest.data.tables import (
 from shrinktest.monitoring.plain_rows import of_frame, of_mapping
 from shrinktest.notes import Note, note
 
-_CLOCK = "it counts rows or tells the time"
+_CLOCK = "it counts rows or gives the time"
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,7 +207,7 @@ def without_clocks(
     ]
     if len(clocks) < len(remaining):
         left |= dict.fromkeys(
-            (column.name for column in clocks), "it counts rows or tells the time"
+            (column.name for column in clocks), "it counts rows or gives the time"
         )
     kinds = {column.name: column.kind for column in table.columns}
     notes = tuple(

@@ -185,7 +185,8 @@ class SumsContext(TestContext):
     def pooled(self) -> np.ndarray:
         """Raise ValueError: the rows are not kept."""
         raise ValueError(
-            "this needs the rows, and tests in batches keep only sums; use a random subset in "
+            "this method needs the rows, but tests in batches keep only sums; use a random subset "
+            "in "
             "memory"
         )
 
@@ -267,8 +268,8 @@ class Binned(OnDiskHypothesis, EqualDistributions):
         kernel = context.leading.kernel
         if options.columns or options.folds is not None or not kernel.never_negative:
             raise ValueError(
-                f"effect(columns=), effect(folds=) and {kernel!r} are not available for rows on "
-                "disk; use a Gaussian "
+                f"effect(columns=), effect(folds=) and {kernel!r} are not available for data in "
+                "batches; use a Gaussian "
                 "kernel without these"
             )
         features = Features(self.means[self.place(kernel)], True)

@@ -254,10 +254,11 @@ class OnDiskTest:
         choice(self.settings.form, ("auto", *forms), f"form of {kind.described}")
         for argument, value in self.refused.items():
             if value is not None and value is not False:
-                raise ValueError(f"{argument}= is not available for rows on disk; leave it out")
+                raise ValueError(f"{argument}= is not available for data in batches; leave it out")
         if self.nan_policy not in ("raise", "omit", "indicator"):
             raise ValueError(
-                f"nan_policy={self.nan_policy!r} is not available for rows on disk; use 'raise', "
+                f"nan_policy={self.nan_policy!r} is not available for data in batches; use "
+                "'raise', "
                 "'omit' or 'indicator'"
             )
         checked_types(self.column_types)
@@ -270,7 +271,7 @@ class OnDiskTest:
             )
             if each.changes_features or each.smooths or not sums_suffice:
                 raise ValueError(
-                    f"{each!r} needs rows, and is not available for rows on disk; use "
+                    f"{each!r} needs rows, and is not available for data in batches; use "
                     "estimator='kme' or 'skmse'"
                 )
         rank = self.settings.rank
@@ -279,8 +280,7 @@ class OnDiskTest:
         for kernel in kernels:
             if checked_route(kernel, self.settings.gram) == "factor" and rank is not None:
                 raise ValueError(
-                    f"rank={rank} is for gram='nystrom' or 'rff'; {kernel!r} has features of its "
-                    "own"
+                    f"rank={rank} is for gram='nystrom' or 'rff'; {kernel!r} has its own features"
                 )
 
     # --- what both passes read --------------------------------------------------------------------

@@ -100,7 +100,7 @@ class AnyTest:
         names = tuple("XY") if len(data) == 2 else tuple(f"sample {i}" for i in range(len(data)))
         meaning = (
             f"{who} is a function of the data, with its random numbers as rng= or random_state= if "
-            f"it takes any"
+            "it accepts any"
         )
         check_signature(self.function, names, meaning, tuple(random))
         return max(as_pvalue(self.function(*copy.deepcopy(data), **random), who), _LEAST)

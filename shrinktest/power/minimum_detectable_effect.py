@@ -203,7 +203,7 @@ def _check_enough(
     if 1.0 / distinct > alpha:
         raise ValueError(
             f"n={n} has {distinct:g} different permutations, too few to reject at "
-            f"alpha={alpha:g}; give a larger n"
+            f"alpha={alpha:g}; use a larger n"
         )
 
 
@@ -348,7 +348,7 @@ class _EffectSearch:
         """Return the error for a power that the largest effect does not reach."""
         value = f"{self.strengths.parameter}={self.strengths.value(self.largest):.4g}"
         return ValueError(
-            f"power={self.power:g} is not reached at {value}, the largest effect; give a larger n"
+            f"power={self.power:g} is not reached at {value}, the largest effect; use a larger n"
         )
 
 

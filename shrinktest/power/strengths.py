@@ -41,7 +41,7 @@ class Strengths:
         neutral = dict(design.neutral)
         if len(neutral) != 1:
             raise ValueError(
-                f"design {design!r} has no parameter that stands for its effect (neutral=); give "
+                f"design {design!r} has no parameter that stands for its effect (neutral=); pass "
                 "one such as MeanShift()"
             )
         ((name, none),) = neutral.items()
@@ -49,7 +49,7 @@ class Strengths:
         if isinstance(own, Integral) or not isinstance(own, Real):
             raise ValueError(f"design has the effect {name}={own!r}, which is no real number")
         if own == none:
-            raise ValueError(f"design has no effect at {name}={own!r}; give another {name}")
+            raise ValueError(f"design has no effect at {name}={own!r}; use another {name}")
         return cls(design, name, float(none), float(own))
 
     def value(self, strength: float) -> float:

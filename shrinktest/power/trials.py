@@ -366,7 +366,7 @@ def _differences(stored: Mapping[str, Any], settings: Mapping[str, Any]) -> str:
             else re.sub(r", (sha256 )?[0-9a-f]{8,12}\b", "", str(value))
             for value in values
         )
-        text = f"stored {before}, requested {now}"
+        text = f"stored {before}, got {now}"
         shown.append(
             f"{name}: {text}" if before != now and len(text) <= 320 else f"{name} has other values"
         )

@@ -185,7 +185,7 @@ def _how(result: ComparisonResult) -> dict[str, str]:
         "Intervals": (
             f"{percent(result.confidence)} each, not adjusted for their number; medians compared "
             "by the AUC of the values, interquartile ranges of the mid-distribution (Ma et al. "
-            "2011; Woodruff 1952), shares after Newcombe (1998)"
+            "2011; Woodruff 1952), proportions after Newcombe (1998)"
         ),
         "Legend": (
             "area under the ROC curve of the overall test's witness function, with every part of "

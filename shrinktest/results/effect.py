@@ -200,7 +200,7 @@ class TwoSampleEffect(Effect):
     >>> round(effect.auc, 3), [round(limit, 3) for limit in effect.auc_interval]
     (0.692, [0.635, 0.742])
     >>> print(effect.lines()[0])
-    Given one observation from X and one of Y, the witness function assigns them correctly with probability .69 [.64, .74]
+    Given one observation from X and one from Y, the witness function assigns them correctly with probability .69 [.64, .74]
     (.5 is guessing).
     """  # noqa: E501  # printed lines
 

@@ -372,7 +372,7 @@ class FactorResult(Result):
             shared = all(set(own) <= set(other.notes) for other in self.tests)
             marks.append([] if shared else [notes.index(text) + 1 for text in own])
         percent = f"{100.0 * self.confidence:.15g}%"
-        headers = ["term", "df", "p-value", "adjusted", f"share, with {percent} interval"]
+        headers = ["term", "df", "p-value", "adjusted", f"proportion, with {percent} interval"]
         printed: list[tuple[str, ...]] = []
         for row, mark in zip(rows, marks, strict=True):
             validity = "exact" if row["exact"] else "approximate"

@@ -337,8 +337,8 @@ def check_memory(
     if needed(size, kernels) > memory:
         matrices = "Gram matrix needs" if kernels == 1 else "Gram matrices need"
         raise MemoryError(
-            f"{size} observations: the {matrices} {bytes_of(needed(size, kernels))} while being "
-            "made, more than "
+            f"{size} observations: the {matrices} {bytes_of(needed(size, kernels))} during "
+            "construction, more than "
             f"max_memory={bytes_of(memory)}; {advice}, or raise max_memory"
         )
 

@@ -504,9 +504,9 @@ def test_arguments_of_batches_are_checked():
     ):
         with pytest.raises(ValueError, match=words):
             Batches(X, **options)
-    with pytest.raises(TypeError, match=r"Y beside a sample in batches .* not DataFrame"):
+    with pytest.raises(TypeError, match=r"Y next to a sample in batches .* not DataFrame"):
         two_sample_test(Batches(X), TABLE, **FAST)
     with pytest.raises(ValueError, match="are not finite numbers for some rows"):
         two_sample_test(Batches(X), Y, kernel=Infinite(), rng=0)
-    with pytest.raises(MemoryError, match=r"features in .* bins take .* max_memory=4"):
+    with pytest.raises(MemoryError, match=r"features in .* bins need .* max_memory=4"):
         two_sample_test(Batches(X), Y, max_memory=4e4, **FAST)

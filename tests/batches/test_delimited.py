@@ -56,11 +56,11 @@ FAULTS = {
     "points": ("a;b\n" + "1.078;x\n921;y\n" * 9, "line 2, column 'a': '1.078' may have points between thousands"),
     "uneven": ("\n\nz,k\n" + "1.5,2\n" * 9 + "1,5,2\n" + "1.5,2\n" * 9, "line 13 has 3 cells, line 3 has 2"),
     "short": ("z,k\n" + "1.5,2\n" * 9 + "1\n" + "1.5,2\n" * 9, "line 11 has 1 cell, line 1 has 2"),
-    "open": ('v,g\n' + "1,u\n" * 9 + '2,"u\n' + "3,w\n" * 9, "line 11 has a quotation mark that is not closed"),
+    "open": ('v,g\n' + "1,u\n" * 9 + '2,"u\n' + "3,w\n" * 9, "line 11 has an unclosed quotation mark"),
     "long": (rows("a,b\n", lambda i: 2**60 + i, lambda i: "x"), "'a', holds whole numbers with too many digits"),
     "long beside gaps": (rows("a,b\n", lambda i: 2**60 + i if i % 2 else "", lambda i: "x"), "too many digits"),
     "names twice": ("a,a\n1,2\n", "has more than one column named 'a'"),
-    "no rows": ("a,b\n", "has a header and no rows"),
+    "no rows": ("a,b\n", "has a header but no rows"),
     "another encoding": ("a\n\u00df\n".encode("latin-1"), "is not text in UTF-8"),
     "two encodings": (("a\n" + "u\n" * 99).encode() + "\u00df\n".encode("latin-1"), "is not text in UTF-8"),
 }  # fmt: skip

@@ -243,8 +243,8 @@ BOTH = np.hstack([X, Y])
 @pytest.mark.parametrize(
     ("x", "y", "options", "words"),
     [
-        (X, Y, {"blocks": np.zeros(1603)}, "blocks= is not available for rows on disk"),
-        (X, Y, {"block_length": "whole"}, "block_length= is not available for rows on disk"),
+        (X, Y, {"blocks": np.zeros(1603)}, "blocks= is not available for data in batches"),
+        (X, Y, {"block_length": "whole"}, "block_length= is not available for data in batches"),
         (X, Y, {"estimator": "fkmse"}, "use estimator='kme' or 'skmse'"),
         (X, Y, {"estimator": ["kme", "mkme"]}, "use estimator='kme' or 'skmse'"),
         (X, Y, {"estimator": "auto"}, r"not .*Energy.*; use gram='nystrom'"),

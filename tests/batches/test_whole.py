@@ -107,7 +107,7 @@ def test_types_are_as_in_memory(both, types):
         match=r"a column in column_types must be one of .*; got 'citi'\. Did you mean 'city'",
     ):
         two_sample_test(*both, column_types={"citi": "drop"}, **FAST)
-    with pytest.raises(ValueError, match="column_types drops every column of X; leave one to test"):
+    with pytest.raises(ValueError, match="column_types drops every column of X; keep one to test"):
         two_sample_test(*both, column_types=dict.fromkeys(X, "drop"), **FAST)
 
 

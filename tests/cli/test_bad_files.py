@@ -147,7 +147,7 @@ def bad(tmp_path):
         ("compare good.csv nope.csv", ["nope.csv", "No such file"]),
         ("two-sample good.csv other.csv", ["other", "w"]),
         ("compare good.csv empty.csv", ["empty.csv is empty"]),
-        ("compare good.csv header.csv", ["header.csv has a header and no rows"]),
+        ("compare good.csv header.csv", ["header.csv has a header but no rows"]),
         ("compare good.parquet cut.parquet", ["cut.parquet is not a Parquet file"]),
         ("two-sample good.parquet cut.parquet", ["cut.parquet"]),
         ("compare good.csv latin.csv", ["latin.csv", "--encoding, such as latin-1"]),

@@ -90,7 +90,7 @@ def test_a_store_goes_on(run, tmp_path):
     first = run(*command, "--seed", "0")
     assert run(*command) == first
     code, _, err = run(*command, "--seed", "1")
-    assert code == 2 and "seed: stored 0, requested 1" in err
+    assert code == 2 and "seed: stored 0, got 1" in err
 
 
 def test_plots(run, tmp_path):
@@ -220,7 +220,7 @@ def test_detectable_effect_is_the_library(run, pilot):
     answer = minimum_detectable_effect(design, 20, **options)
     assert (code, err) == (0, "") and out.strip() == answer.paragraph()
     assert "--n is needed" in run("detectable-effect", "mean-shift")[2]
-    assert "give two files" in run("detectable-effect", pilot[0], "--n", "20")[2]
+    assert "pass two files" in run("detectable-effect", pilot[0], "--n", "20")[2]
 
 
 def test_sample_size_with_all_permutations(run, monkeypatch):

@@ -309,7 +309,7 @@ def test_the_report_of_compare_names_regions():
     assert result.to_dict()["regions"][0]["over"] == "new"
     same = compare(first, first.sample(frac=1.0, random_state=0), estimator="kme", **FEW)
     assert not len(same.regions) and "Regions" not in same.to_html()
-    assert "In none of" in same.regions.answer and "none" in same.regions.summary()
+    assert "No difference between" in same.regions.answer and "none" in same.regions.summary()
     assert compare(first, second, estimator="kme", n_resamples=0).regions is None
 
 

@@ -332,7 +332,7 @@ def test_columns_that_count_or_tell_the_time_are_left_out(clock):
         result, alone = test(table, **MORE), test(table[["v"]], **MORE)
         assert result.pvalue == alone.pvalue
         assert any(
-            "Column 't' is not tested: it counts rows or tells the time" in note
+            "Column 't' is not tested: it counts rows or gives the time" in note
             for note in result.notes
         )
 

@@ -198,7 +198,7 @@ def test_metric_kernels_are_values():
             lambda: two_sample_test(
                 A * 0, B * 0, kernel=Distances.of("hamming", bandwidth="median")
             ),
-            "all rows are alike",
+            "all rows are equal",
         ),
         (
             lambda: two_sample_test(A, B, kernel="braycurtis"),

@@ -157,7 +157,7 @@ TESTS = {
     "three samples": (lambda: k_sample_test(A, B, C, **FEW), "of a sample", "use groups="),
     "pairs": (
         lambda: two_sample_test(A, B, paired=True, **FEW),
-        "of what pairs differ by",
+        "of differences within pairs",
         "omit paired=True",
     ),
     "columns": (
@@ -199,13 +199,13 @@ TESTS = {
     ),
     "equivalence of pairs": (
         lambda: equivalence_test(A, B, margin=0.1, measure="distance", paired=True, rng=0),
-        "of what pairs differ by",
+        "of differences within pairs",
         "pairs that are far enough apart",
     ),
     "closer": (lambda: closer_test(A, B, C, rng=0), "of a sample", "standard errors"),
     "closer in pairs": (
         lambda: closer_test(A, B, C, paired=True, rng=0),
-        "of what X and Z differ by",
+        "of differences between X and Z",
         "standard errors of independent rows are too small: use pairs that are far enough apart",
     ),
     "which depends more": (

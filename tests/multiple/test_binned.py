@@ -288,9 +288,9 @@ def test_what_takes_rows_is_refused_with_the_reason():
         result.contributions,
         lambda: result.effect(columns=True),
     ):
-        with pytest.raises(ValueError, match="not available for rows on disk"):
+        with pytest.raises(ValueError, match=" in batches"):
             ask()
-    with pytest.raises(ValueError, match="not available for rows on disk"):
+    with pytest.raises(ValueError, match="not available for data in batches"):
         two_sample_test(Batches(X), Y, kernel="linear", rng=0, n_resamples=99).effect()
 
 
@@ -320,15 +320,15 @@ class Untouched:
     [
         ({"rank": 5}, "gram='auto' with Gaussian.* use gram='rff' .* or gram='nystrom'"),
         ({"gram": "dense"}, "gram='dense' with Gaussian"),
-        ({"gram": "rff", "blocks": [0]}, "blocks= is not available for rows on disk"),
-        ({"gram": "rff", "covariates": (X, Y)}, "covariates= is not available for rows on disk"),
-        ({"gram": "rff", "paired": True}, "paired= is not available for rows on disk"),
-        ({"gram": "rff", "groups": [0]}, "groups= is not available for rows on disk"),
+        ({"gram": "rff", "blocks": [0]}, "blocks= is not available for data in batches"),
+        ({"gram": "rff", "covariates": (X, Y)}, "covariates= is not available for data in batches"),
+        ({"gram": "rff", "paired": True}, "paired= is not available for data in batches"),
+        ({"gram": "rff", "groups": [0]}, "groups= is not available for data in batches"),
         (
             {"gram": "rff", "permutations": [[0, 1]]},
-            "permutations= is not available for rows on disk",
+            "permutations= is not available for data in batches",
         ),
-        ({"gram": "rff", "transform": np.log}, "transform= is not available for rows on disk"),
+        ({"gram": "rff", "transform": np.log}, "transform= is not available for data in batches"),
         ({"gram": "rff", "column_types": "number"}, "column_types must be a dict"),
         ({"estimator": "auto", "rank": 5}, "gram='auto' with Gaussian.* use gram='rff'"),
         ({"gram": "rff", "estimator": ["kme", "mkme"]}, "MKME.* is not available"),

@@ -173,16 +173,16 @@ def test_nothing_is_done_twice_and_more_of_anything_extends_a_study(path, extens
 @pytest.mark.parametrize(
     ("arguments", "difference"),
     [
-        ({"rng": 4}, "seed: stored 0, asked 4"),
+        ({"rng": 4}, "seed: stored 0, got 4"),
         (
             {"design": designs.MeanShift(dimension=2, shift=2.0)},
-            r"design: stored MeanShift\(dimension=2\), asked Mean",
+            r"design: stored MeanShift\(dimension=2\), got Mean",
         ),
         (
             {"test_options": {"kernel": "laplacian"}},
-            "kernel: stored the default, asked 'laplacian'",
+            "kernel: stored the default, got 'laplacian'",
         ),
-        ({"estimators": {"kme": SKMSE()}}, r"estimator 'kme': stored KME\(\), asked SKMSE\(\)"),
+        ({"estimators": {"kme": SKMSE()}}, r"estimator 'kme': stored KME\(\), got SKMSE\(\)"),
         ({"stopping": "curtailed"}, "stopping: stored the default"),
     ],
 )
@@ -350,7 +350,7 @@ def test_what_cannot_be_merged_leaves_the_target_alone(path, tmp_path):
     before = first.read_bytes()
     for sources, error, message in (
         ((), ValueError, "at least one store"),
-        ((first, reseeded), ValueError, "seed: stored 0, asked 1; nothing was merged"),
+        ((first, reseeded), ValueError, "seed: stored 0, got 1; nothing was merged"),
         (
             (first, altered),
             ValueError,

@@ -68,7 +68,7 @@ def page(result):
 SUMMARY = """\
 Comparison of <i>March</i> (50 rows) and April (45 rows)
 These tables differ (p = .01). 1 of 5 columns changed: <b>"income" & $x$</b>.
-Given one observation from <i>March</i> and one of April, the witness function
+Given one observation from <i>March</i> and one from April, the witness function
 assigns them correctly with probability .92 [.82, .96] (.5 is guessing).
 
         column           type    p-value  adjusted  changed                           change, with 95% interval

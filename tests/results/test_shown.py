@@ -95,7 +95,7 @@ def test_summaries():
     assert (
         effect.summary()
         == """\
-Given one observation from A and one of B, the witness function assigns them
+Given one observation from A and one from B, the witness function assigns them
 correctly with probability .62 [.50, .70] (.5 is guessing).
 Their distance is -.002 [.000, .010] (0: the same, 1: nothing in common); below
 0 means none was found.

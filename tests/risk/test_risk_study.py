@@ -147,15 +147,15 @@ def test_stores_resume_extend_and_refuse_other_studies(tmp_path):
     run(LAW, store=fixed)
     other = LAW[0], LAW[1], [np.eye(2)] * 2
     for arguments, difference in (
-        ({"rng": 4}, "seed: stored 0, asked 4"),
+        ({"rng": 4}, "seed: stored 0, got 4"),
         (
             {"design": RandomMixture()},
-            r"design: stored NormalMixture\(2 .*\), asked RandomMixture\(\)",
+            r"design: stored NormalMixture\(2 .*\), got RandomMixture\(\)",
         ),
         ({"design": other}, "design has other values"),
         (
             {"estimators": {"skmse": SKMSE(rule="plugin")}},
-            r"estimator 'skmse': stored SKMSE\(\), asked SKMSE\(rule=",
+            r"estimator 'skmse': stored SKMSE\(\), got SKMSE\(rule=",
         ),
     ):
         with pytest.raises(ValueError, match=f"fixed.sqlite is of another study: {difference}"):

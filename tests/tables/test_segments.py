@@ -89,7 +89,7 @@ def test_segments_are_in_the_order_of_their_values(values, names):
         (lambda: k_sample_test(TABLE, TABLE, by="week", **FAST), TypeError, "by= splits one table"),
         (lambda: k_sample_test(TABLE[["week"]], by="week", **FAST), ValueError, "only column"),
         (lambda: k_sample_test(TABLE[::3], by="week", **FAST), ValueError, "one value only"),
-        (lambda: k_sample_test(np.eye(4), by="week", **FAST), ValueError, "give a table"),
+        (lambda: k_sample_test(np.eye(4), by="week", **FAST), ValueError, "pass a table"),
         (lambda: k_sample_test(TABLE, by=[1, 2], **FAST), ValueError, "by has 2 labels"),
     ],
 )

@@ -394,7 +394,7 @@ def test_names_are_kept():
         result.witness(A.drop(columns="rate"))
     with pytest.raises(
         ValueError,
-        match=says("column 'colour' has the level 'grey', which the data that were tested"),
+        match=says("column 'colour' has the level 'grey', which the tested data lack"),
     ):
         result.witness(A.assign(colour="grey"))
     unused = pd.Categorical(A["colour"], ["blue", "green", "grey", "red"])

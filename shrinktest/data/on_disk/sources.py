@@ -317,7 +317,8 @@ def side_by_side(batch: Any, name: str) -> Any:
     if any(table.ndim != 2 or len(table) != len(tables[0]) for table in tables):
         shapes = [np.shape(array) for array in arrays]
         raise ValueError(
-            f"{name} must have tensors of as many rows, with two dimensions; found shapes {shapes}"
+            f"{name} must have two-dimensional tensors with equal numbers of rows; found shapes "
+            f"{shapes}"
         )
     return np.hstack(tables)
 

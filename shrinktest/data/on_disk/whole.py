@@ -41,7 +41,7 @@ def read_whole(
         dropped = [label for label in own or () if types.get(label) == DROP]
         read = None if own is None else [label for label in own if label not in dropped]
         if read == []:
-            raise ValueError(f"column_types drops every column of {name}; leave one to test")
+            raise ValueError(f"column_types drops every column of {name}; keep one to test")
         rows = Rows.of(batches, name, read, False, None if own is None else types)
         parts = []
         for chunk in rows.chunks():

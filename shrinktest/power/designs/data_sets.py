@@ -319,7 +319,7 @@ class FromFunction(Design):
             choice(
                 key,
                 KINDS[self.test].restrictions,
-                f"a key of what restriction returns, for a {self.test} test,",
+                f"a key returned by restriction, for a {self.test} test,",
             )
         return labels
 
