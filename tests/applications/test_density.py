@@ -434,7 +434,7 @@ def test_columns_of_tables_go_by_name():
             r"samples\[1\] has 3 columns, samples\[0\] has 2",
         ),
         ([TRAIN[0], [[1.0, np.nan]]], ValueError, r"samples\[1\] has 1 missing value"),
-        ([TRAIN[0], 3.0], ValueError, r"samples\[1\] is a single number"),
+        ([TRAIN[0], 3.0], ValueError, r"samples\[1\] must be an array"),
         ([TRAIN[0], [["a", "b"]]], TypeError, r"samples\[1\] must hold real numbers"),
         (TRAIN[0], TypeError, r"got one array of shape \(6, 2\); use \[sample\]"),
         ({"a": TRAIN[0]}, TypeError, "samples must be a list of arrays .*; got dict"),

@@ -85,5 +85,5 @@ def test_loaders_that_cannot_be_read_twice_or_side_by_side_are_refused():
     with pytest.raises(ValueError, match="make the loader with shuffle=False"):
         Batches(DataLoader(ROWS, sampler=RandomSampler()))
     images = np.zeros((60, 2, 2))
-    with pytest.raises(ValueError, match=r"batch 0 .* two dimensions; found"):
+    with pytest.raises(ValueError, match=r"batch 0 .* two-dimensional .*; found"):
         two_sample_test(Batches(DataLoader(images)), ROWS, n_resamples=19)

@@ -179,7 +179,7 @@ def test_types_on_request(table):
         ("a,a\n1,2\n", ["more than one column named 'a'"]),
         ("a,b\n", ["no rows"]),
         ("", ["is empty"]),
-        ('a\n"1\n', ["line 2 has a unclosed quotation mark"]),
+        ('a\n"1\n', ["line 2 has an unclosed quotation mark"]),
         ("a\n1\n2\nx\n", ["line 4, column 'a'", "'x' is not a number", "--types a=category"]),
         ("a\n1\n2\nn/a\n", ["--na n/a"]),
         ("a\n1\n2\ninf\n", ["infinite"]),
