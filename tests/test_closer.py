@@ -178,9 +178,9 @@ def test_answers_and_a_summary():
         answer(X, {"near": Y, "far": Z, "far 2": Z + 1.0})
         == "X is closest to near; all others are clearly further away."
     )
-    assert "according to the estimates; " in answer(X, twins) and "are not clearly further away." in answer(
+    assert "according to the estimates; " in answer(
         X, twins
-    )
+    ) and "are not clearly further away." in answer(X, twins)
     x = rng.normal(size=40)
     variables = {
         "other": rng.normal(size=40),

@@ -182,10 +182,7 @@ def test_results_say_that_permutations_are_too_few_for_the_number_of_tests():
     with pytest.warns(UserWarning, match="can never reject"):
         few = two_sample_test_columns(a, b, method="holm", n_resamples=99, **given)
     again = few.with_method("fdr_bh")  # which has notes of its own
-    assert (
-        "99 permutations the smallest" in few.notes[-1]
-        and "2 p-values of 30" in again.notes[-1]
-    )
+    assert "99 permutations the smallest" in few.notes[-1] and "2 p-values of 30" in again.notes[-1]
     assert not again.reject().any() and again.with_method("holm").notes == few.notes
     more = two_sample_test_columns(a, b, method="fdr_bh", n_resamples=399, **given)
     by_permutations = two_sample_test_columns(
