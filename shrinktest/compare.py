@@ -194,7 +194,7 @@ def compare(
     ... )
     >>> result = compare(march, april, names=("March", "April"), n_resamples=199, rng=0)
     >>> print(result.answer)
-    These tables differ (p = .005). 1 of 2 columns changed: income. Given one observation from March and one of
+    These tables differ (p = .005). 1 of 2 columns changed: income. Given one observation from March and one from
     April, the witness function assigns them correctly with probability .76 [.68, .82] (.5 is guessing).
     >>> for column, change in zip(result.table["column"], result.table["change"]):
     ...     print(f"{column}: {change}")

@@ -509,9 +509,8 @@ def _times_of(times: Any, size: int) -> list[str] | None:
         return None
     entries = [times] * size if np.ndim(times) == 0 else list(times)
     if len(entries) != size:
-        raise ValueError(
-            f"times has {len(entries)} entries for {counted(size, 'row')}; pass one each"
-        )
+        rows = counted(size, "row")
+        raise ValueError(f"times has {len(entries)} entries for {rows}; pass one each")
     return [_MIDNIGHT.sub("", str(entry)) for entry in entries]
 
 

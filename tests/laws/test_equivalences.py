@@ -24,6 +24,7 @@ from shrinktest import (
     two_sample_test_columns,
 )
 from shrinktest.results.base import same
+from shrinktest.results.columns import DIFFERENCES
 from shrinktest.units import deviations, means, near_one
 
 FORMS = ["biased", "unbiased"]
@@ -192,8 +193,9 @@ def test_comparisons(factor, scale):
             assert (after.first, after.second) == pytest.approx(
                 (before.first * factor, before.second * factor)
             )
+            unit = factor if before.what in DIFFERENCES else 1.0
             assert (after.estimate, after.low, after.high) == pytest.approx(
-                (before.estimate, before.low, before.high)
+                (before.estimate * unit, before.low * unit, before.high * unit), rel=1e-6, abs=0.0
             )
     assert plain.where is not None
     assert (scaled.where is None) == (factor != 2.0**500)
