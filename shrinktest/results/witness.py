@@ -88,7 +88,8 @@ class TwoSampleResult(TestResult):
     ) -> WitnessBand:
         """Return the witness function at ``points`` (g, d), with a permutation band.
 
-        The band is simultaneous and around zero.
+        The band is simultaneous and around zero: it corrects for looking at all points at once, as
+        the look-elsewhere correction of physics does.
 
         Parameters
         ----------
