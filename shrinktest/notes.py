@@ -276,7 +276,7 @@ TEXTS = {
     ),
     "effect-across-covariates": (
         "Effects of columns compare all rows, whatever their covariates; those adjusted for "
-        "{words} are of a linear regression with equal slopes in both samples."
+        "{words} come from a linear regression with equal slopes in both samples."
     ),
     "dependence-of-blocks": (
         "The dependence includes differences between blocks, which the test does not count."

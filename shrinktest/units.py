@@ -205,7 +205,7 @@ def constant_columns(Z: Array) -> Array:
 
 
 def far_apart(Z: Array, name: str) -> tuple[str, ...]:
-    """Return a note on columns that make nearly all of the distances.
+    """Return a note on columns that account for nearly all of the distances.
 
     Their values are so much larger.
     """
@@ -224,7 +224,7 @@ def far_apart(Z: Array, name: str) -> tuple[str, ...]:
     large = [str(j) for j in np.flatnonzero(spread * _FAR >= spread.max())]
     many = len(large) > 1
     lost = [str(j) for j in np.flatnonzero(small)]
-    columns = f"columns {_few(large)} make" if many else f"column {large[0]} makes"
+    columns = f"columns {_few(large)} account for" if many else f"column {large[0]} accounts for"
     others = f"column{'s' * (len(lost) > 1)} {_few(lost)}"
     return (
         note(

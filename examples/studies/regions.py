@@ -460,15 +460,15 @@ def values(tables) -> dict:
         "false_all": f"{alone.loc[ALL_ROWS, 'shown'] / alone.loc[ALL_ROWS, 'trials']:.0%}",
         "false_half": f"{alone.loc[OTHER_HALF, 'shown'] / alone.loc[OTHER_HALF, 'trials']:.0%}",
         "more": claim(
-            "Read in the rows from which they were grown, trees name the planted region more often "
-            "than boxes, but among many other nodes.",
+            "If nodes are judged by the rows from which the tree was grown, trees name the planted "
+            "region more often than boxes, but among many other nodes.",
             bool(
                 (all_rows["named"] > boxes["named"]).all()
                 and all_rows["regions"].min() > 3 * trials
             ),
         ),
         "exact": claim(
-            "All rates without a difference are in the range of an exact test.",
+            "If nothing differs, all rates are in the range of an exact test.",
             bool(rates.between(low, high).all()),
         ),
         "better": claim(

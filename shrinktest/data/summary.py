@@ -262,7 +262,7 @@ def identifies(name: str, samples: Sequence[ColumnSummary]) -> str | None:
     everywhere = all(summary.differ and 2 * summary.known >= summary.size for summary in samples)
     differs = size == rows or (everywhere and max(summary.known for summary in samples) > FEW)
     if differs and not any(" " in level.strip() for level in levels):
-        return "it has another text in every row"
+        return "its text is different in every row"
     if not differs and size <= MANY_LEVELS and (size <= FEW or 5 * size <= 4 * rows):
         return None
     readable = [

@@ -121,8 +121,8 @@ class DetectableEffectResult(Result):
         )
         if self.agrees and self.checks > 1:
             check += (
-                f" The check agrees; {counted(self.checks - 1, 'earlier one')} did not, and the "
-                "effect was fitted again with the data."
+                f" The check agrees, but {counted(self.checks - 1, 'earlier check')} did not, so "
+                "the data were added and the effect was fitted again."
             )
         doubt = (
             f"This does not agree with the {percent(self.power)} above, nor did the "
@@ -130,7 +130,7 @@ class DetectableEffectResult(Result):
             "around it with power_study."
         )
         parts = [
-            f"The smallest effect that {words['sizes']} show with {percent(self.power)} power is "
+            f"The smallest effect that {words['sizes']} detect with {percent(self.power)} power is "
             f"{words['effect']} ({words['trials']} data sets {words['source'].partition(' (')[0]})."
             f" Its {percent(self.confidence)} interval is {words['interval']}. The "
             f"{self.estimator} test then finds the {found_by(self.design)} at level "

@@ -214,9 +214,9 @@ class SampleSizeResult(Result):
         )
         if self.agrees and self.checks > 1:
             earlier = (
-                "One earlier one did not; its data"
+                "An earlier check did not; its data"
                 if self.checks == 2
-                else "Earlier ones did not; their data"
+                else "Earlier checks did not; their data"
             )
             check += f" The check agrees. {earlier} were added and the size was fitted again."
         doubt = (

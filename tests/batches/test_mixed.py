@@ -115,7 +115,7 @@ def test_workers_and_chunks_change_nothing(tmp_path):
         for pair in pairs
     ]
     pd.testing.assert_frame_equal(columns[0], columns[1], rtol=1e-9)
-    assert columns[0].set_index("column").reason["key"] == "it has another text in every row"
+    assert columns[0].set_index("column").reason["key"] == "its text is different in every row"
 
 
 def test_pairs_of_tables():

@@ -56,7 +56,7 @@ BAD = {
         [f"u{i}" for i in range(N)],
         [f"v{i}" for i in range(N)],
         {},
-        "another text in every row",
+        "text is different in every row",
     ),
 }
 

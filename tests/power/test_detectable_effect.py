@@ -108,7 +108,9 @@ def test_words():
     x[::5] = np.nan
     answer = minimum_detectable_effect(FromData(x, x[::-1], nan_policy="omit"), 50, **FAST)
     summary = " ".join(str(answer.summary()).split())
-    assert "The smallest effect that 50 observations in each sample show with 80% power" in summary
+    assert (
+        "The smallest effect that 50 observations in each sample detect with 80% power" in summary
+    )
     assert f"shift = {answer.effect:.3g} standard deviations" in summary
     assert "of which about 20% are expected to be incomplete" in summary
     assert "assumes that rows vary as in the pilot study" in answer.paragraph()

@@ -137,7 +137,7 @@ def test_a_check_that_does_not_agree_is_added_and_the_new_answer_checked(monkeyp
         first: 500
     }
     assert answer.check["trials"].tolist() == [500, 500]
-    assert "One earlier one did not; its data were added" in " ".join(answer.summary().split())
+    assert "An earlier check did not; its data were added" in " ".join(answer.summary().split())
     doubtful = search(
         monkeypatch, Counted(student, check=lambda number, rate: 0.02 * number), n_trials=600
     )

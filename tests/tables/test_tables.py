@@ -61,7 +61,7 @@ def test_units_of_tables_and_arrays():
     plain = two_sample_test(A, B, scale=None, rng=0)
     arrays = two_sample_test(A.to_numpy(), B.to_numpy(), rng=0)
     assert plain.pvalue == arrays.pvalue and not plain.notes
-    assert any("column 0 makes nearly all of each distance" in note for note in arrays.notes)
+    assert any("column 0 accounts for nearly all of each distance" in note for note in arrays.notes)
     assert not two_sample_test(A.to_numpy(), B.to_numpy(), bandwidth=(1e5, 1.0), rng=0).notes
     assert not two_sample_test(A.to_numpy(), B.to_numpy(), scale="rank", rng=0).notes
     for scale, same in (({"rate": "rank"}, ["sd", "rank"]), (["mad", 2.0], ["mad", 2.0])):
@@ -148,7 +148,7 @@ def test_types_that_make_no_sense(types, message):
     ("name", "column", "why"),
     [
         ("id", range(100, 108), "it counts the rows"),
-        ("code", [f"k{i}" for i in (5, 2, 7, 1, 4, 8, 3, 6)], "it has another text in every row"),
+        ("code", [f"k{i}" for i in (5, 2, 7, 1, 4, 8, 3, 6)], "its text is different in every row"),
     ],
 )
 def test_identifiers_are_not_tested(name, column, why):
