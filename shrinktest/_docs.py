@@ -21,7 +21,7 @@ regressor : regressor, optional
     Unfitted scikit-learn regressor for the regressions on ``given``; default kernel ridge
     regression.
 method : str, default "westfall-young"
-    Adjustment of the p-values for multiple comparisons.  "westfall-young" is step-down on the
+    Adjustment of the p-values for multiple comparisons.  "westfall-young" is step-down, with the
     shared permutations.  The others are methods of statsmodels' ``multipletests``: "bonferroni",
     "sidak", "holm-sidak", "holm", "simes-hochberg" and "hommel" control the family-wise error rate,
     whereas "fdr_bh", "fdr_by", "fdr_tsbh" and "fdr_tsbky" control the false discovery rate.
@@ -44,7 +44,7 @@ kernel : str, Kernel or callable, or list of these, default "gaussian"
     A name such as "gaussian", "whitened" or "energy" (see :func:`~shrinktest.kernels.as_kernel`), a
     kernel object, or a function ``(X, Y) -> Gram matrix``.
 bandwidth : float, str, tuple, array or dict, or list of these, default "median"
-    Bandwidth of a kernel that is named.  "median" is the median distance in the pooled sample,
+    Bandwidth of a kernel given by name.  "median" is the median distance in the pooled sample,
     "neighbours" the median distance to the nearest tenth of the rows, and "0.5 * median" half of
     the median.  A tuple or array has one number per column, and a dict has numbers by column name.
     A list holds candidates to combine, for which "grid" is a set of five
@@ -74,7 +74,7 @@ blocks : array_like, optional
     with the names of the samples).  Because rows are permuted only within blocks, differences
     between blocks do not count.
 paired : bool, default False
-    Whether row i of both samples is a pair, so that permutations exchange the two rows of a pair.
+    Whether rows i of both samples are a pair, so that permutations exchange the two rows of a pair.
 groups : array_like, optional
     Label of the group of every row (elsewhere called ``clusters``), in the layout of ``blocks``.
     Whole groups are permuted, among groups of equal size in one block.
@@ -113,7 +113,7 @@ rank : int, optional
     Largest number of coordinates of an approximation (default 1000), or the rank at which "factor"
     is truncated.
 max_memory : float, optional
-    Largest memory for kernel values, in bytes; default a quarter of the free memory.
+    Maximum memory for kernel values, in bytes; default a quarter of the free memory.
 store : path, optional
     Checkpoint file for data in batches, from which an interrupted run resumes when repeated with
     identical data, seed and arguments.

@@ -288,7 +288,7 @@ def change_point_test(
         "single" is one change point, whereas "epidemic" is an interval whose rows differ from those
         before and after it.
     estimator : str or MeanEstimator, list of these, Ensemble or "auto", default "kme"
-        "kme", or a marginalized mean with fixed or pooled noise, because their distances are
+        "kme", or a marginalized mean with fixed or pooled noise, because only their distances are
         computed for every change point from sums of kernel values.  Several are combined, as in
         :func:`two_sample_test`.
     form : {"auto", "unbiased"}, default "auto"
@@ -318,7 +318,7 @@ def change_point_test(
     however, use ``block_length``, which is approximate (:doc:`/change`).
 
     The interval contains the locations that a test of "the change is here" does not reject.  If
-    ``block_length="whole"``, intervals and epidemic changes require ``blocks`` with alternating
+    ``block_length="whole"``, intervals and epidemic changes require ``blocks`` with interleaved
     rows.
 
     Examples
@@ -331,7 +331,7 @@ def change_point_test(
     >>> result.pvalue, result.location, result.interval
     (0.001, 60, (56, 61))
 
-    A change that ends again (epidemic):
+    A change that later ends (epidemic):
 
     >>> X[60:] = rng.normal(size=(60, 2))
     >>> X[40:70] += 1.0

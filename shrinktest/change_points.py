@@ -266,7 +266,7 @@ def change_points(
 
     Notes
     -----
-    The series is tested as by :func:`change_point_test`, but within seeded intervals, too, which
+    The series is tested as in :func:`change_point_test`, and also within shorter intervals, which
     show changes that cancel each other.  If the test rejects, the series is cut, and both segments
     are tested in turn.  Although the p-value of the whole series is exact, adjusted p-values of
     segments are approximate, because their ends depend on the data (:doc:`/change`).

@@ -82,7 +82,7 @@ def check_level(
     given : array_like, shape (n,) or (n, d), optional
         Conditioning variables, if ``test`` conditions on them.  If they are labels, Y is permuted
         among rows with equal labels; if they are numbers, Y is the prediction of a regression plus
-        its residuals, permuted among neighbors, which estimates the null hypothesis (see Notes).
+        its residuals, permuted among neighbors, which imitates the null hypothesis (see Notes).
     n_trials : int, default 1000
         Number of permuted data sets.
     alphas : float or sequence of float, default (0.01, 0.05, 0.1)
@@ -121,7 +121,7 @@ def check_level(
     anti-conservative at any one level.  A test that is exact only on average over data sets is
     flagged more often: the t test of two samples of 5 normal observations at 0.05 in 9% of data
     sets, but of two samples of 10 in less than 1%.  If there are numbers in ``given``, a flag is
-    only a hint: the t test of a partial correlation, although exact for its normal data, was
+    only a hint: the t test of a partial correlation, although exact for these normal data, was
     flagged in 10% to 15% of data sets.
 
     References

@@ -118,14 +118,14 @@ def closer_test(
     alpha : float, default 0.05
         Significance level of the decision.
     confidence : float, default 0.95
-        Confidence level of the interval of each difference, which is not adjusted for their number;
+        Confidence level of the interval of each difference, not adjusted for the number of pairs;
         it is one-sided if the alternative is.
     paired : bool, default False
         Whether row i of X and of every candidate belong together, such as forecasts of several
         models for one day.
     groups : array_like, optional
-        Labels for the rows of X and then of every candidate, as one vector or a list of one for
-        each: rows with equal labels belong together, within a sample or across samples.
+        Labels for the rows of X and then of every candidate, as one vector or as a list of
+        vectors: rows with equal labels belong together, within a sample or across samples.
     nan_policy : {"raise", "omit", "indicator"}, default "raise"
         Whether to raise an error for missing values, drop their rows, or use missingness as
         information.
@@ -149,7 +149,7 @@ def closer_test(
     HSIC [B15]), which is a jackknife over rows, pairs or groups.  The p-value comes from Student's
     t distribution with Welch's degrees of freedom.  It is asymptotic, because no permutation leaves
     the distribution of the data unchanged when X is as far from Y as from Z.  In simulations the
-    two-sided test controlled the Type I error rate from 20 rows on; see the page "Which model is
+    two-sided test controlled the Type I error rate at 20 or more rows; see the page "Which model is
     closer?".
 
     A small p-value shows that one candidate is closer, but not that it is close.  There is no

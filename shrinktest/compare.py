@@ -128,7 +128,7 @@ def compare(
         As in :func:`two_sample_test`.  "auto" combines statistics for location, spread, shape and
         dependence, whereas "kme" is faster.
     confidence : float, default 0.95
-        Confidence level of the interval of each effect, not adjusted for their number.
+        Confidence level of the interval of each effect, not adjusted for the number of effects.
     groups
         A group must lie in one table.
     covariates : str, list of str, or pair of array_like, optional
@@ -137,7 +137,7 @@ def compare(
         ``covariates``, by its default method; effects are adjusted, too.
     by : str, optional
         Column of both tables, such as "country": one report for each of its values, with p-values
-        adjusted for all of them.
+        adjusted across the reports.
     sort : {"pvalue", "effect", "column"}, default "pvalue"
         Order of the columns in the report: most significant first, largest effect first, or by
         name.
@@ -170,7 +170,7 @@ def compare(
     tests each have level ``alpha``, and may therefore disagree.  Dates and counters with little
     overlap are left out of the overall test, with a note.
 
-    The report names regions in which one table has more rows, too, by the permutations of the
+    The report also names regions in which one table has more rows, by permutations from the
     overall test: ``result.regions``, see :doc:`/compare`.
 
     Effects of numbers and dates are medians, the AUC of the column and the ratio of interquartile

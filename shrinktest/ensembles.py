@@ -83,7 +83,7 @@ class Ensemble:
     Parameters
     ----------
     members : sequence of Candidate
-        Pairs of estimator and kernel, each of them once.
+        Distinct pairs of an estimator and a kernel.
 
     Examples
     --------

@@ -90,13 +90,13 @@ def equivalence_test(
         the measure (for "mean_difference", in the unit of the column: days for dates and durations,
         or a Timedelta; hours for times of day), or a change whose effect on the pooled rows is the
         margin.  "shift 0.2" moves every column by 0.2 standard deviations, whereas a function is
-        called with rows (N, d), in the units in which they are compared, and returns changed ones.
+        called with rows (N, d), in the units in which they are compared, and returns the new rows.
     measure : {"distance", "auc", "dependence", "mean_difference"}
         The effect that must be below the margin, see :meth:`TwoSampleResult.effect`.  "distance" is
         the relative squared distance (MMD^2), from 0 to 1; "auc" is the probability that the
         cross-fitted witness function ranks a row of X above one of Y, from 0.5 to 1; "dependence"
         is the kernel correlation, from 0 to 1; "mean_difference" is the mean of Y minus that of X,
-        in samples of one column, tested by two one-sided tests (TOST) with its jackknife error,
+        in samples of one column, by two one-sided tests (TOST) with a jackknife standard error,
         within blocks if there are any.
     kernel : str, Kernel or callable, or list of these, default "gaussian"
         One kernel, as in :func:`two_sample_test`, or with "dependence" a list with one for each

@@ -75,14 +75,14 @@ def factor_test(
     Parameters
     ----------
     formula : str
-        Terms such as "treatment * time + age", by formulaic.  Text, categories and booleans are
+        Terms such as "treatment * time + age", as in formulaic.  Text, categories and booleans are
         factors, numbers are covariates, and ``C(dose)`` makes a factor of a number.  A left side
         names columns of the response: "pain + mood ~ treatment".
     data : table
         Table with the variables of the formula: of pandas, polars or pyarrow, or a dict of columns.
     response : str, list of str, array, table, Precomputed or Distances, optional
-        The response that the terms may explain: columns of ``data``, other rows of numbers, a
-        table, or a matrix over the rows.
+        The response that the terms may explain: columns of ``data``, an array, a
+        table, or a matrix of kernel values or distances between rows.
     typ : {2, 1}, default 2
         2 adjusts each term for all terms that do not contain it, whereas 1 adjusts it for the terms
         before it.
@@ -92,18 +92,18 @@ def factor_test(
     blocks : str, list of str or array_like, optional
         Rows are permuted only within blocks, and differences between blocks are removed.
     within : {"rows", "signs"}, default "rows"
-        Permutations for terms that vary within groups: of the order of a group's rows, or of the
-        sign of all of its residual rows, which is approximate but allows for any correlation of
+        Permutations for terms that vary within groups: "rows" reorders their rows; "signs" flips
+        the sign of all residuals of a group, which is approximate but allows for any correlation of
         these.
     terms : dict, optional
-        Terms that are tested together in further rows of the table, by a name of yours, such as
+        Terms that are tested together in further rows of the table, under your own names, such as
         {"arm in any way": ["arm", "arm:time"]}.
     statistic : {"robust", "F"}, default "robust"
         "robust" divides the sum of squares of a term by its expectation under unequal spread,
         whereas "F" divides it by the mean square of the residuals.
     location : {"auto", None}, default "auto"
         "auto" subtracts the effects of the other terms from the numbers before a kernel compares
-        them, so that additive shifts are no interaction.  None tests whether kernel means are
+        them, so that additive shifts are not an interaction.  None tests whether kernel means are
         additive.
     estimator : {"kme", "auto"}, default "kme"
         "auto" combines several kernels.  Other estimators raise an error, because means of a design
@@ -123,18 +123,18 @@ def factor_test(
     --------
     k_sample_test : One factor.
     two_sample_test : Two samples, with ``covariates=``.
-    Distances : A response by its distances.
+    Distances : A response given by its distances.
 
     Notes
     -----
     The permutations are chosen for each term, and ``permuted`` describes them.  A factor or
-    covariate next to factors is permuted within the cells of these, which is exact.  Next to
+    covariate among other factors is permuted within their cells, which is exact.  With other
     covariates, and for interactions, rows of the residualized predictor are permuted ([TT22]),
     which is approximate.  Terms that are constant within groups are permuted with whole groups; for
     products of these with terms that vary, labels of groups are permuted, but not rows.
 
-    ``share`` is partial omega squared, the proportion of the variation left by the other terms that
-    a term explains; it may be negative.  Its interval is a jackknife over rows or groups.
+    ``share`` is partial omega squared, the proportion that a term explains of the variation left by
+    the other terms; it may be negative.  Its interval is a jackknife over rows or groups.
 
     References
     ----------

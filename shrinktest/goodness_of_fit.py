@@ -68,9 +68,9 @@ def goodness_of_fit_test(
     Parameters
     ----------
     X : array_like, shape (n, d) or (n,)
-        The data, one row per observation: numbers, in a table also categories.
+        The data, one row per observation: numbers or, in a table, also categories.
     simulate : callable
-        A function ``(rng, n) -> rows`` that draws n rows of the model with a numpy Generator, in
+        A function ``(rng, n) -> rows`` that draws n rows of the model using a numpy Generator, with
         the columns of X (a table if X has text); with ``fit``, ``(rng, n, params) -> rows``.
     n_simulations : int, default 999
         Number of data sets that are drawn from the model.
@@ -78,7 +78,7 @@ def goodness_of_fit_test(
         Function from data to the parameters of the model.  The p-value is then that of a parametric
         bootstrap, which is approximate, because the model is fitted to every data set anew.
     n_reference : int, optional
-        Number of rows of the reference sample; default 5 n (200 to 2000, at least n), but n for
+        Number of rows of the reference sample; default 5 n (from 200 to 2000, but >= n), or n for
         estimators that are fitted to it repeatedly.
     bandwidth
         It is computed from the reference sample.

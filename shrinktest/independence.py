@@ -173,7 +173,7 @@ def independence_test(
     See Also
     --------
     TestResult.effect : Strength of the dependence, with an interval.
-    independence_matrix : Columns of a table that depend on each other, or partially so.
+    independence_matrix : Columns that depend on each other, also given all others.
     joint_independence_test : Joint independence of three or more variables.
     equivalence_test : Whether two variables are practically independent.
     closer_test : On which of two variables a third depends more.
@@ -187,7 +187,7 @@ def independence_test(
     (:doc:`/theory`).
 
     The test is exact if the rows of Y are exchangeable under the null hypothesis (within blocks, or
-    as whole groups).  If ``block_length`` is used, it is exact for whole periodic series, but
+    as whole groups).  If ``block_length`` is used, it is exact for shifted periodic series, but
     approximate for other stationary ones (:doc:`/change`); if ``given`` is used, it is exact for
     strata or a true model of X, and otherwise approximate (:doc:`/given`).  :doc:`/estimators`
     lists the statistics of "auto", and :doc:`/large` describes tests of data in batches.

@@ -118,8 +118,8 @@ def independence_matrix(
     Notes
     -----
     With Y, whole rows of Y are permuted, and the p-value of a pair equals the p-value of
-    :func:`independence_test` if ``rng`` is equal.  Without Y, every pair still has a permutation
-    test, because every column but the first is permuted separately.  Single p-values are exact for
+    :func:`independence_test` with the same ``rng``.  Without Y, every pair still has a permutation
+    test, because every column but the first is permuted separately.  Raw p-values are exact for
     every independent pair; :doc:`/validity` lists the error rate that each method controls, and
     when "westfall-young" is only approximate.
 

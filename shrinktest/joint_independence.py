@@ -141,7 +141,7 @@ def joint_independence_test(
 
     Notes
     -----
-    dHSIC ([P18] Definition 3 and section 3.2, the V form) is the squared distance between the
+    dHSIC ([P18] Definition 3 and section 3.2, the V-statistic) is the squared distance between the
     kernel mean of the joint distribution and the product of the kernel means of the variables.  It
     is zero only under joint independence, whereas tests of pairs miss, for example, a variable that
     is the sign of the product of two others.  The test is exact, because every variable but the

@@ -94,9 +94,9 @@ def k_sample_test(
 
     Notes
     -----
-    The weights of the distances sum to 1, and therefore "pairs" of two samples is
+    The weights of the distances sum to 1, and therefore "pairs" with two samples is
     :func:`two_sample_test`.  If the plain mean and weights "sizes" are used, "pairs" and "pooled"
-    are one test, the between-sample part of the DISCO decomposition (:doc:`/theory`).  The test is
+    are the same: the between-sample part of the DISCO decomposition (:doc:`/theory`).  The test is
     exact, because estimators are tuned and fitted anew for every permutation.
 
     Examples

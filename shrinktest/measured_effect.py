@@ -227,7 +227,7 @@ def effect_of_dependence(
 
 def _few(units: int, where: str) -> list[Note]:
     """Return a note on few units."""
-    what = f"coverage of intervals was measured only from {MEASURED} on, and may be lower here"
+    what = f"coverage of intervals was measured only for {MEASURED} or more, and may be lower here"
     if units < FEWEST:
         what = f"no interval is computed from fewer than {FEWEST}"
     return [note("interval-few", where=where, units=units, what=what)] if units < MEASURED else []

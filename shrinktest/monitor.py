@@ -55,9 +55,9 @@ class AlreadyTaken(ValueError):
 
 
 class DriftMonitor:
-    """Watch rows as they arrive against a reference, at any number of looks.
+    """Compare arriving rows with a reference, however often you look.
 
-    The monitor alarms falsely in at most ``alpha`` of all streams, ever, regardless of how often
+    The monitor raises any false alarm in at most ``alpha`` of all streams, however often
     one looks; or, with ``run_length``, on average at most once in this number of rows.  This holds
     for any distribution and a finite reference, if reference and stream are independent rows of one
     distribution (:doc:`/monitor`).
@@ -107,7 +107,7 @@ class DriftMonitor:
     -----
     A score of a new row falls into a cell between the ordered scores of the reference.  Because
     cells of independent rows follow Polya's urn, e-values on them are fair bets, whose products
-    over all starts are averaged to a martingale for each score.  Evidence is a share of ``alpha``
+    over all starting rows average to a martingale for each score.  Evidence is a share of ``alpha``
     times the martingale, and the alarm is at evidence 1 / ``alpha`` (Ville's inequality).
 
     Examples

@@ -29,7 +29,7 @@ class Note(str):
 #: Text of every note, by its code; braces hold what differs between data sets.
 TEXTS = {
     # columns and rows that are not tested, or not as they are
-    "no-weight": "{which} one value only, and no weight{unit}.",
+    "no-weight": "{which} only one value and thus no weight{unit}.",
     "untested-column": "Column {column!r} {what}: {reason}.",
     "untested-pair": "Not tested: {reason}.",
     "text-as-numbers": "Column {column!r} is text, and its whole numbers are read as numbers "
@@ -38,12 +38,12 @@ TEXTS = {
     "missing-left-out": "Left out for missing values: {rows}{where}.",
     "sample-ratio": (
         "Sample ratio mismatch: {sizes}, planned {ratio} (exact binomial test, p = {pvalue}). Find "
-        "out which rows are missing, because they may be the difference."
+        "out which rows are missing, because they may explain a difference."
     ),
     "no-segment": "Left out, because {by} is missing: {rows}.",
     "missing-left-out-of-all": (
-        "Rows with a missing value in any column are left out of all columns ({rows}). If whether "
-        "a value is missing depends on the value, use nan_policy='indicator' or test {than} by "
+        "Rows with a missing value in any column are left out of all columns ({rows}). If the "
+        "absence of a value depends on that value, use nan_policy='indicator' or test {than} by "
         "itself."
     ),
     "missing-is-information": (
@@ -80,7 +80,7 @@ TEXTS = {
     ),
     "repeated-units": (
         "{values} of column {column!r} {are} in {names}. If rows with the same value belong "
-        "together, such as a unit that is observed again, {remedy}."
+        "together, such as repeated observations of a unit, {remedy}."
     ),
     "same-values": "{first} and {second} have the same values in every row.",
     "shared-rows": (
@@ -107,13 +107,13 @@ TEXTS = {
         "({plain})."
     ),
     "tuned-apart": (
-        "Samples whose estimators are tuned separately have unequal noise, so the statistic is not "
+        "Estimators tuned on each sample separately add unequal noise, so the statistic is not "
         "centered at zero under equal distributions. The test remains exact, but tuning='pooled' "
         "or 'joint' is preferable."
     ),
     "unequal-sizes": (
-        "With unequal sample sizes, {what} has more power if the larger spread is in one "
-        "particular sample; {remedy} does not."
+        "With unequal sample sizes, the power of {what} depends on which sample has the "
+        "larger spread; that with {remedy} does not."
     ),
     "approximation": (
         "The statistic is computed from {what}; its permutation test is still exact."
@@ -134,7 +134,7 @@ TEXTS = {
     ),
     "spread-differs": (
         "The spread of the response depends on the terms, which approximate tests allow for only "
-        "in part; result.dispersion() tests on which."
+        "in part; result.dispersion() tests each term for this."
     ),
     "few-residuals": (
         "Cells of the design have as few as {fewest}; tests of spread are approximate, most of all "
@@ -142,11 +142,11 @@ TEXTS = {
     ),
     "additive-in-distance": (
         "{term} tests whether effects add up in this kernel or distance, not in the data, because "
-        "a precomputed matrix cannot be aligned."
+        "effects cannot be subtracted from a precomputed matrix."
     ),
     "negative-share": (
         "The distances cannot be embedded in a Euclidean space, so proportions of variance may be "
-        "negative or exceed 1; their square roots often can."
+        "negative or exceed 1. The square roots of the distances often can be embedded."
     ),
     # rows in order of time
     "serial-correlation": (
@@ -166,7 +166,7 @@ TEXTS = {
     ),
     # monitors
     "reference-changes": (
-        "The reference itself changes, near its row {row} (p = {pvalue:.2g}): use a homogeneous "
+        "The reference itself changes near row {row} (p = {pvalue:.2g}): use a homogeneous "
         "segment as reference, or monitor one row per unit of time."
     ),
     "batch-trends": (
@@ -181,7 +181,7 @@ TEXTS = {
     ),
     "tail": (
         "This p-value is approximate: the tail of the null distribution was fitted to the "
-        "{resamples} and continued. The test decides by its own p-value, which has an exact level."
+        "{resamples} and extrapolated. The decision rests on the exact p-value of the test."
     ),
     "constant-statistic": (
         "Every permutation gives the same statistic, so p = 1. If rows differ within blocks or "
@@ -236,12 +236,12 @@ TEXTS = {
     "strata-means": ("Kernels are applied to values after subtracting stratum means{exception}."),
     "residuals": ("Kernels are applied to the residuals of a regression on the covariates."),
     "four-statistics": (
-        "Four statistics are combined: products of residuals (means, 80% of the level), the same "
-        "times Z (turning, 6%), residuals and squares (squares, 8%), and kernel features (shapes, "
+        "Four statistics are combined: products of residuals (means, 80% of the level), these "
+        "times Z (turning, 6%), residuals * squares (squares, 8%), and kernel features (shapes, "
         "6%).{decided}"
     ),
     "regressions": (
-        "The regressions {problem}, so a small p-value is not evidence of dependence: collect "
+        "The regressions {problem}, so a small p-value is not evidence of dependence. Collect "
         "more rows, or use a better regressor=, strata or x_given_z=."
     ),
     # effects, equivalence and relative similarity
@@ -267,7 +267,7 @@ TEXTS = {
     "effect-in-blocks": (
         "Rows are compared within blocks, weighted to the same proportions in both samples. The "
         "distance needs two rows of each sample in a block (for pairs, use paired=True). Intervals "
-        "may include no difference although the test rejects."
+        "may include the null value although the test rejects."
     ),
     "effect-across-blocks": (
         "Effects of columns compare all rows, so differences between blocks are part of them and "
@@ -282,7 +282,7 @@ TEXTS = {
         "The dependence includes differences between blocks, which the test does not count."
     ),
     "dependence-few-groups": (
-        "The dependence is estimated from pairs of {groups} different groups; with fewer groups "
+        "The dependence is estimated from rows of {groups} different groups; with fewer groups "
         "it cannot be estimated."
     ),
     "interval-few": "{where} {units} independent observations: {what}.",
@@ -326,14 +326,14 @@ TEXTS = {
     "missing-in-both": (
         "Column {column!r} is missing in {shares}: two rows without a value count as equal."
     ),
-    "few-units": "{where} only {count} {units}; {what} was measured from {least} on.",
+    "few-units": "{where} only {count} {units}; {what} was measured only for {least} or more.",
     "uneven-candidates": (
         "{first} and {second} have very different sizes, so one-sided tests may reject somewhat "
         "too often; the two-sided test does not."
     ),
     "interval-groups": "The interval is a jackknife over {groups} groups of pairs.",
     "regions-chosen": (
-        "These regions were selected from all boxes. Adjusted p-values account for the selection; "
+        "These regions were selected from many. Adjusted p-values account for the selection; "
         "proportions and intervals do not, so differences tend to be overestimated."
     ),
     "regions-across-blocks": (
@@ -341,7 +341,7 @@ TEXTS = {
         "blocks."
     ),
     "regions-by-column": (
-        "With {columns} columns, or so many rows, only regions of single columns were compared."
+        "With {columns} columns or this many rows, only regions of single columns were compared."
     ),
     "undecided": (
         "Without permutations, the statistics cannot be compared, so the witness function and the "
@@ -361,7 +361,7 @@ def has_code(text: str, *codes: str) -> bool:
 
 
 def without_level(text: str) -> Note:
-    """Return a note on an approximation without its half on permutations.
+    """Return a note on an approximation without its part on permutations.
 
     For tests that are asymptotic.
     """

@@ -50,13 +50,13 @@ def permutation_test(
     progress: bool = False,
     name: str = "permutation",
 ) -> TestResult:
-    """Test with your own statistic by permutations.
+    """Run a permutation test with your own statistic.
 
     Parameters
     ----------
     statistic : callable
         Function from a permutation (N,) to a number that is large if the null hypothesis is
-        doubtful.  The function holds the data itself.  With ``vectorized`` it maps permutations (B,
+        doubtful.  The function itself holds the data.  With ``vectorized`` it maps permutations (B,
         N) to numbers (B,).
     permutations : int, tuple of int, or Permutations
         A number n stands for permutations of 0, ..., n - 1, which pair the rows of two variables.
@@ -67,7 +67,7 @@ def permutation_test(
     blocks : array_like, optional
         Block label of every row, or one vector per sample; rows are permuted only within blocks.
     paired : bool, default False
-        Whether row i of both samples is a pair, so that permutations exchange the two rows of a
+        Whether rows i of both samples are a pair, so that permutations exchange the two rows of a
         pair.
     vectorized : bool, default False
         True if ``statistic`` accepts many permutations at a time.
@@ -92,8 +92,8 @@ def permutation_test(
     Notes
     -----
     The p-value is (1 + number of permutations whose statistic is at least the observed one) / (1 +
-    number of permutations).  Values within a relative 1e-10 of the observed one count as equal,
-    where the reference without ``stopping`` is the median size of the others if that is larger.
+    number of permutations).  Values within 1e-10 of the observed one count as equal,
+    relative to its size or, without ``stopping``, to the median size of all if that is larger.
     The test is exact if, under the null hypothesis, the data have the same distribution after every
     permutation, and if ``statistic`` computes nothing beforehand that depends on the labels
     (:doc:`/validity`).

@@ -115,8 +115,8 @@ def symmetry_test(
 
     See Also
     --------
-    two_sample_test : Test of two samples; with ``paired=True`` symmetry of differences implies
-        exchangeable pairs.
+    two_sample_test : Test of two samples; exchangeable pairs (``paired=True``) have symmetric
+        differences.
 
     Notes
     -----

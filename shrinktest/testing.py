@@ -45,8 +45,8 @@ def assert_same_distribution(
         relative squared distance of the kernel means, from 0 to 1.
     require : {"no difference", "equivalence"}, default "no difference"
         Condition that must hold.  "no difference" means that no difference beyond the margin is
-        shown, so that few rows pass, whereas "equivalence" means that a difference below the margin
-        is shown, so that few rows fail.
+        shown (small samples pass), whereas "equivalence" means that a difference below the margin
+        is shown (small samples fail).
     alpha : float, default 0.05
         Significance level of the one-sided test.  If the difference is exactly the margin, it
         bounds the probability of a false alarm ("no difference") or of a miss ("equivalence").

@@ -85,8 +85,8 @@ def two_sample_test(
     bins : int, optional
         With ``gram="rff"`` or "nystrom": approximate number of bins in which the rows are added up,
         as by :class:`~shrinktest.Batches`; bins are permuted instead of rows, and the test remains
-        exact.  The default is 2000 for arrays of 100,000 rows or more together, if the design is
-        free and the estimator "kme" or "skmse"; otherwise, and if it is 0, rows are permuted.
+        exact.  The default is 2000 for arrays of 100,000 rows or more in total, if permutations are
+        unrestricted, for estimators "kme" and "skmse"; otherwise, or if it is 0, rows are permuted.
 
     Returns
     -------
@@ -111,7 +111,7 @@ def two_sample_test(
     The test is exact for every estimator if the rows are exchangeable under the null hypothesis
     (within blocks, pairs or groups), because everything that depends on the labels is recomputed
     for every permutation, ties count as exceedances, and the observed data are one of the
-    permutations (:doc:`/validity`).  If ``block_length`` is used, the test is exact for whole
+    permutations (:doc:`/validity`).  If ``block_length`` is used, the test is exact for shifted
     periodic series, but approximate for others (:doc:`/change`).  The statistic is defined in [M14]
     section 2 with the weights of the estimator, and in [X20] (30) for marginalized means, whereas
     the unbiased form for equal weights is due to [G12] (:doc:`/theory`).

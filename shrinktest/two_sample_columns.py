@@ -89,8 +89,8 @@ def two_sample_test_columns(
 
     Notes
     -----
-    The p-value of a column equals the p-value of :func:`two_sample_test` on this column if ``rng``
-    is equal.  Because all columns share the permutations of rows, the step-down procedure of
+    The p-value of a column equals the p-value of :func:`two_sample_test` on this column with the
+    same ``rng``.  Because all columns share the permutations of rows, the step-down procedure of
     Westfall and Young [WY93] accounts for their dependence and loses little power if they are
     correlated; :doc:`/validity` lists the error rate that each method controls.
 

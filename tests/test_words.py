@@ -370,7 +370,7 @@ def test_notes_are_filtered_by_their_codes():
     made = note("few-units", where="There are", count=3, units="groups", what="the level", least=10)
     assert (
         isinstance(made, Note)
-        and made == "There are only 3 groups; the level was measured from 10 on."
+        and made == "There are only 3 groups; the level was measured only for 10 or more."
     )
     assert (
         has_code(made, "rounding", "few-units")

@@ -45,7 +45,7 @@ class Command:
     def closing(self) -> str:
         """The end of the description."""
         if "store" in signature(self.functions[0]).parameters and "DESIGN" in self.files:
-            return "With --store FILE an interrupted run resumes."
+            return "DESIGN: see shrinktest power --list. With --store, an interrupted run resumes."
         return (
             "Files are CSV, Parquet or npy, patterns such as 'a/*.parquet', or - (standard input)."
         )
@@ -71,7 +71,7 @@ COMMANDS = {
         "'zip=category,amount=number' --decimal ,|"
         "march.parquet april.parquet --by country --sort effect --top 10 --fail-if 'auc > 0.6'",
         shown={
-            "by": "NAME column whose values each get a report, with p-values adjusted for all",
+            "by": "NAME column whose values each get a report, with p-values adjusted across all",
             "sort": "VALUE order of the columns: pvalue, effect or column (pvalue)",
             "fail_if": _AUC,
         },

@@ -83,8 +83,8 @@ HELP = {
     "y": "NAMES columns of variable y",
     "z": "NAMES columns of variable z",
     "variable": "NAMES columns of one variable; repeatable (each column is a variable)",
-    "header": "WHETHER whether the first row names the columns: auto, yes or no (auto)",
-    "sep": "MARK character between cells, tab or space (detected in the first line)",
+    "header": "VALUE whether the first row names the columns: auto, yes or no (auto)",
+    "sep": "MARK separator: a character, or the word tab or space (detected from line 1)",
     "decimal": "MARK decimal mark (.)",
     "thousands": "MARK thousands separator",
     "date_format": "FORMAT format of dates, such as %%d/%%m/%%Y (ISO: 2024-03-31)",
@@ -105,9 +105,9 @@ HELP = {
     "bins": "N number of bins for data read in batches (2000)",
     "effect": "- estimate the effect size, with confidence intervals",
     "json": "- print JSON, whose keys are the attributes of the result in Python",
-    "plot": "FILE save a picture, such as null.png",
+    "plot": "FILE save a plot of the result, such as null.png",
     "paragraph": "- print a paragraph for a report or an article",
-    "markdown": "- print Markdown, such as for a comment on a pull request",
+    "markdown": "- print Markdown, for example for a comment on a pull request",
     "html": "FILE save the report as a web page with pictures",
     "csv": "FILE save the table",
     "witness": "FILE save a picture of where the samples differ",
@@ -141,7 +141,7 @@ HELP = {
     "tests": "- list the tests of other packages, for use in --estimators",
     "quiet": "- show no progress bar",
     "estimator": (
-        "VALUE kme, fkmse:lam_cov=0.3, several, or auto (recommended); see `shrinktest estimators`"
+        "VALUE auto (recommended), fkmse:lam_cov=0.3 or a list a,b,c; see `shrinktest estimators`"
     ),
     "estimators": "VALUE estimators and tests, such as kme,auto,ks_2samp; kme+fkmse combines two",
     "kernel": (
@@ -159,13 +159,13 @@ HELP = {
     "scale": (
         "VALUE units: sd, mad, rank, deviation, none, or per column (1,1000 or income=1000,age=mad)"
     ),
-    "types": "TYPES zip=category,amount=number,id=drop,day=date,size=S<M<L; repeatable",
+    "types": "TYPES types: zip=category,amount=number,id=drop,day=date,size=S<M<L; repeatable",
     "blocks": "NAME column of labels: permute rows only within blocks",
     "groups": "NAME column of labels: permute whole groups (clusters)",
     "top": "N number of columns that the report shows (all)",
     "by": "NAME column whose values divide the rows into samples",
     "sample_ratio": "VALUE planned ratio of sizes, such as 1,1; a note warns of a mismatch",
-    "paired": "- row i of both samples is a pair",
+    "paired": "- row i of one sample and row i of the other are a pair",
     "block_length": (
         "VALUE rows of a series permuted together: a number, auto, or whole (shift the series)"
     ),
@@ -188,7 +188,7 @@ HELP = {
     "largest": "N largest sample size to try ({default})",
     "gram": "VALUE evaluation of the kernel: {choices} ({default})",
     "rank": "N largest number of coordinates of an approximation (1000)",
-    "max_memory": "BYTES largest memory for kernel values (a quarter of the free memory)",
+    "max_memory": "BYTES maximum memory for kernel values (a quarter of the free memory)",
     "workers": "N number of threads; it does not affect the result (all cores)",
     "progress": "- show a progress bar, in a terminal only",
     "store": "FILE checkpoint file; rerun the same command to resume",

@@ -154,7 +154,7 @@ class MKME(Marginalized):
     """Marginalized kernel mean with one noise variance for all coordinates.
 
     The features are averaged over Gaussian noise, as in [X20] section 3 (Gaussian kernel).  If both
-    samples have one variance, the test is the standard one with bandwidth^2 + 2 variance, and
+    samples share one variance, the test is the standard one with bandwidth^2 + 2 variance, and
     therefore tuning it is a choice of the bandwidth.  The score always selects a positive variance
     unless all points coincide.
 

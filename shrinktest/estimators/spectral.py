@@ -131,7 +131,7 @@ class FKMSE(_Tikhonov):
     """Kernel mean with flexible (Tikhonov) shrinkage: weights (K + lam I)^-1 K 1/n.
 
     Every eigenvector of the Gram matrix K has a factor of its own.  Because the score may have two
-    minima, tuning compares a grid of lam_cov, 1e-6 to 1e3, the plain mean and zero.
+    minima, tuning compares a grid of lam_cov from 1e-6 to 1e3 with the plain mean and zero.
 
     Parameters
     ----------
@@ -414,7 +414,7 @@ class NuMethod(_Gradient):
 
 @dataclass(frozen=True, repr=False)
 class TSVD(Filter):
-    """Kernel mean projected on the leading eigenvectors of the Gram matrix.
+    """Kernel mean projected onto the leading eigenvectors of the Gram matrix.
 
     This is truncated SVD in the kernel-PCA basis ([S14] Table 1).  Tuning compares thresholds
     instead of numbers of components, because samples of different sizes can share a threshold.

@@ -236,7 +236,7 @@ class Energy(Kernel):
     Notes
     -----
     The biased squared MMD is the energy distance 2 E|X - Y| - E|X - X'| - E|Y - Y'|, and the biased
-    HSIC with this kernel for both variables their squared distance covariance ([SSGF13]).
+    HSIC with this kernel for both variables is their squared distance covariance ([SSGF13]).
     Distances are in the units of the columns (see ``scale=``).  Tests with this kernel are most
     powerful against shifts and monotone dependence; they are consistent against every other change,
     but their power is low in small samples.

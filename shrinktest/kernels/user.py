@@ -82,7 +82,7 @@ class Precomputed(_Matrix):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Distances(_Matrix):
-    """Kernel given by distances D, -D^2 / 2 about the mean of all rows.
+    """Kernel -D^2 / 2 of distances D, centered at the mean of all rows.
 
     The observations are row numbers.  The squared distance between two kernel means is then the
     mean squared distance between samples less half of that within each.  Distances need not be
@@ -91,7 +91,7 @@ class Distances(_Matrix):
     Parameters
     ----------
     distances : array_like of shape (N, N)
-        Symmetric matrix of nonnegative numbers, with zeros in the diagonal.
+        Symmetric matrix of nonnegative numbers, with zeros on the diagonal.
 
     See Also
     --------

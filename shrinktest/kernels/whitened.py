@@ -52,7 +52,7 @@ class Whitened(PooledKernel):
     [HBM07] and the spectral-regularized distance of [HSL24]; if each margin is whitened separately,
     HSIC is the normalized cross-covariance of [FGSS08].
 
-    From 400 rows on (20 / lam, if that is more), tests of samples compute the features at 5 / lam
+    With at least 400 rows (or 20 / lam, if more), tests of samples compute the features at 5 / lam
     rows of the pooled sample, at least 100 and at most 2000, evenly spaced in sorted order, unless
     ``gram="dense"``.
 

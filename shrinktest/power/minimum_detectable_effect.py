@@ -84,7 +84,7 @@ def minimum_detectable_effect(
     n_resamples : int, default 199
         Permutations in every test.
     stopping : {None, "besag-clifford", "curtailed"} or Stopping
-        When a test may draw fewer; "curtailed" gives the same answer in less time.
+        When a test may draw fewer permutations; "curtailed" gives the same answer in less time.
     test_options : mapping, optional
         Keyword arguments for the test, such as ``{"bandwidth": 1.5}``.
     confidence : float, default 0.95
@@ -114,8 +114,8 @@ def minimum_detectable_effect(
 
     Notes
     -----
-    The effect of the design is doubled or halved until it passes the power, then bracketed.  These
-    data sets have common random numbers: data set k differs between effects by the effect only, so
+    The effect of the design is doubled or halved until the power is crossed, then bracketed.  These
+    data sets share random numbers: data set k differs between effects in the effect only, so
     that rejections are rarely lost as it grows.  Then, in four rounds, new data sets, different
     ones at each effect, go to the effects at which the power is a little below, at and a little
     above the target, according to a probit regression on the effect (statsmodels).  The answer is
@@ -125,7 +125,7 @@ def minimum_detectable_effect(
     it as in :func:`solve_sample_size`.
 
     In 200 searches for the shift that the t test detects with 50 observations per sample, the power
-    at the answer was within 0.03 of 0.8 in all, and the 95% interval held the true shift in 193
+    at the answer was within 0.03 of 0.8 in all, and the 95% interval covered the true shift in 193
     (96.5%; 95% interval 92.9% to 98.6%).
 
     Examples

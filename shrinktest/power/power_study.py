@@ -67,14 +67,14 @@ def power_study(
         (``designs.FromFunction(function, test="independence")`` for pairs).
     estimators : str, MeanEstimator, callable, AnyTest, sequence or dict of these
         Tests to compare.  Unless a dict gives labels, a name is its own label and an estimator is
-        labeled by its repr.  Tests that combine several are "auto", a list within the sequence or
+        labeled by its repr.  To combine several, pass "auto", a list within the sequence or
         the dict, or keyword arguments of the test, such as ``{"narrow and wide": {"estimator":
         ["kme", "skmse"], "bandwidth": ["0.5 * median", "2 * median"]}}``.  Any other test is a
         function ``(X, Y)`` or ``(X, Y, rng)`` that returns a p-value, such as the tests of
         scipy.stats, :class:`~shrinktest.power.AnyTest`, or a name of :doc:`/power`, such as
         "ks_2samp".
     sample_sizes : int or sequence of int
-        Numbers of observations in X, whereas those in Y follow from the design.
+        Numbers of observations in X; those in Y follow from the design.
     alphas : float or sequence of float
         Significance levels, all computed from the same tests.  A test rejects when p <= alpha.
     n_trials : int or range, default 500
@@ -83,11 +83,11 @@ def power_study(
     n_resamples : int or inf, default 999
         Permutations per test, including tests of other packages that are known by name and permute.
     stopping : {None, "besag-clifford", "curtailed"} or Stopping
-        When a kernel test may draw fewer of them; see :func:`two_sample_test`.  With "curtailed"
+        When a kernel test may stop permuting early; see :func:`two_sample_test`.  With "curtailed"
         every test draws only until its decision at all ``alphas`` is certain, which gives equal
         powers in less time, but at these levels only.
     with_null : bool, default True
-        Whether to run the null twin of the design, too, which is the data without an effect and
+        Whether to also run the null twin of the design, which draws data without an effect and
         shows the Type I error rates.
     test_options : dict, optional
         Keyword arguments for the kernel test of the design, such as ``kernel``, ``bandwidth``,

@@ -77,7 +77,7 @@ def solve_sample_size(
     workers: int | None = None,
     progress: bool = False,
 ) -> SampleSizeResult:
-    """Find the smallest sample size at which a test reaches a power, by simulation.
+    """Find by simulation the smallest sample size that reaches a given power.
 
     The size comes with a confidence interval and a check on fresh data.
 
@@ -93,7 +93,7 @@ def solve_sample_size(
     test : {None, "equivalence"}
         "equivalence" finds how many observations :func:`equivalence_test` needs to show equivalence
         if there is no difference; ``test_options`` are its arguments, with ``margin`` and
-        ``measure``.  Power is then the rejection rate in the null twin, whereas the Type I error
+        ``measure``.  Power is then the rejection rate without an effect, whereas the Type I error
         rate of the check is that in the design, whose difference should equal the margin.
     power : float, default 0.8
         Required power, above ``alpha`` and below 1.
@@ -107,7 +107,7 @@ def solve_sample_size(
     n_resamples : int, default 199
         Number of permutations in every test.
     stopping : {None, "besag-clifford", "curtailed"} or Stopping
-        When a test may draw fewer; "curtailed" gives an identical answer in less time.
+        When a test may draw fewer permutations; "curtailed" gives an identical answer in less time.
     test_options : mapping, optional
         Keyword arguments for the test, such as ``{"bandwidth": 1.5}``.
     largest : int, default 5000
@@ -122,7 +122,7 @@ def solve_sample_size(
     workers : int, optional
         Number of processes; default all usable cores.  The result does not depend on it.
     progress : bool, default False
-        Show progress bars.  A line on a search without an effect is shown in any case.
+        Show progress bars.  A search without an effect prints a line in any case.
 
     Returns
     -------
@@ -145,7 +145,7 @@ def solve_sample_size(
 
     Notes
     -----
-    The size is doubled until the power is passed.  If there is no sign of an effect at a twentieth
+    The size is doubled until the power is reached.  If there is no sign of an effect at a twentieth
     of ``largest``, a few trials at ``largest`` show whether there is one.  Then, in four rounds,
     trials go to the sizes at which the power is a little below, at and a little above the target,
     according to a probit regression (statsmodels) on the root of n, fitted to the trials so far at
@@ -153,7 +153,7 @@ def solve_sample_size(
 
     Fresh trials at the answer, max(200, n_trials / 4) of the design and as many of its null twin,
     then check it.  If they do not agree, they are added to the others and the new answer is
-    checked, five times at most (``result.agrees``).  Therefore, the last check is no second
+    checked, five times at most (``result.agrees``).  Therefore, the last check is no independent
     estimate.
 
     In 200 searches each for shifts at which the t test needs 17, 64 and 699 observations per

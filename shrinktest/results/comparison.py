@@ -79,13 +79,13 @@ class ComparisonResult(Result):
         The test of the tables as a whole, which is an :class:`AggregateResult` if
         ``estimator="auto"``.
     columns : MultipleTestsResult
-        A test of every column that has more than one value, adjusted for their number.
+        A test of every column that has more than one value, adjusted for the number of columns.
     effects : tuple of ColumnEffects
         Differences in every column, in the order of the table.
     tables : tuple of Table
         The data, without columns that were left out, from which the pictures are made.
     confidence : float
-        Confidence level of every interval, which is not adjusted for their number.
+        Confidence level of every interval, which is not adjusted for the number of intervals.
     only : tuple of tuple of str
         Columns that only the first table has (lost) and columns that only the second has (added).
     where : WitnessMap or None
@@ -98,7 +98,7 @@ class ComparisonResult(Result):
         Dates and counters with little overlap in the two tables, which are not part of the overall
         test.
     regions : RegionsResult or None
-        Regions in which one table has more rows than the other, by the permutations of the overall
+        Regions in which one table has more rows than the other, by permutations from the overall
         test; None if they are not available.
     sort : {"pvalue", "effect", "column"}
         The order of the columns in tables: most significant first, largest effect first, or by

@@ -251,7 +251,7 @@ class TestResult(WordsOfTest, Decision):
         Parameters
         ----------
         confidence : float, default 0.95
-            Confidence level of every interval, which is not adjusted for their number.
+            Confidence level of every interval, which is not adjusted for the number of intervals.
         folds : int, optional
             Number of folds, for samples in memory: the witness function is fitted to all folds but
             one, and scores that one; default 5.

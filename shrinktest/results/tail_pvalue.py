@@ -96,8 +96,8 @@ def tail_pvalue(
     """Approximate a p-value that is too small for the number of permutations.
 
     ``pvalue`` cannot be below 1 / (B + 1), where B is the number of permutations.  This method fits
-    the tail of the null distribution to its B values and continues it to the statistic.  Because
-    the result is approximate, decide by ``pvalue``, which is exact, and report this as an order of
+    the tail of the null distribution to its B values and extrapolates it to the statistic.  Because
+    the result is approximate, rely on ``pvalue``, which is exact, and report this as an order of
     magnitude.
 
     Parameters
@@ -105,7 +105,7 @@ def tail_pvalue(
     method : {"pearson3", "pareto"}, default "pearson3"
         "pearson3" fits a Pearson III distribution by the mean, variance and skewness of all values;
         its interval covers an exponential tail, too.  "pareto" fits a generalized Pareto
-        distribution to the largest values, of which it uses fewer until a test of fit does not
+        distribution to the largest values, fewer and fewer until a test of fit does not
         reject it [KWRS09].  :doc:`/validity` has the errors of both.
     confidence : float, default 0.95
         Confidence level of the interval.

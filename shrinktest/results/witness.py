@@ -117,11 +117,11 @@ class TwoSampleResult(TestResult):
 
         Notes
         -----
-        The functions of the permutations of the test, with estimates fitted again, are compared by
+        The function is fitted again in every permutation, and all these functions are compared by
         their largest height over the points, in units of their root mean square at every point if
         ``studentize``.  If the function leaves the band anywhere, equality is rejected at level 1 -
         confidence, exactly.  The points at which it leaves the band show the evidence, but they are
-        not proven one by one (weak control).
+        not individually significant (weak control).
 
         At points that depend on the labels, such as the mean of X, the function may leave the band
         twice as often as stated, whereas the default points, from the pooled sample, avoid this.

@@ -240,7 +240,7 @@ def test_a_constant_column_has_no_weight_and_a_note():
         result = two_sample_test(*constant, scale=scale, **QUICK)
         same(result, two_sample_test(XS, YS, scale=scale, **QUICK))
         assert (
-            f"X and Y: column 3 has one value only, and no weight (scale={scale!r})."
+            f"X and Y: column 3 has only one value and thus no weight (scale={scale!r})."
             in result.notes
         )
     pytest.importorskip("pandas")

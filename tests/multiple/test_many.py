@@ -317,7 +317,7 @@ def test_columns_with_one_value_only_are_not_tested():
     matrix = independence_matrix(
         first, first[["0"]], given=pd.DataFrame({"z": PAIRED[:, 0], "w": 5.0}), **options
     )
-    assert "given: column w has one value only, and no weight." in matrix.notes
+    assert "given: column w has only one value and thus no weight." in matrix.notes
 
 
 columns, matrix = two_sample_test_columns, independence_matrix

@@ -72,7 +72,7 @@ class Batches:
         Files whose names end in .npy, .csv or .parquet, as text or ``Path``, perhaps with wildcards
         such as ``"before/*.parquet"`` (Parquet requires pyarrow).  An array (n, d), such as a
         memory map, or an array or a data frame of dask.  A lazy frame of polars or a dataset of
-        pyarrow, whose rows must have one order whenever it is read.  Or any object that yields
+        pyarrow, whose rows come in the same order at every read.  Or any object that yields
         arrays (n_i, d) or data frames whenever it is iterated over anew, as a list does but a
         generator does not, including a DataLoader of torch without shuffling.  Tensors that come
         together in one batch are put side by side, so that ``columns`` can choose among them.
@@ -80,20 +80,20 @@ class Batches:
         Columns to read: their names in CSV and Parquet files and in tables, else their numbers;
         default all.
     bins : int, default 2000
-        Approximate number of bins for the rows of all samples of a test, which must be equal for
-        all of these.  There are more if a sample of 20 rows or more would have fewer than 20.
+        Approximate number of bins for the rows of all samples of a test; pass the same number to
+        each of them.  There are more if a sample of 20 rows or more would have fewer than 20.
     size : int, default 65536
         Rows to read at a time from arrays, files and lazy tables, whereas batches of other objects
         are not divided.
 
     Notes
     -----
-    Without ``gram``, samples that fit in memory are read whole and tested as they would be there.
+    Without ``gram``, samples that fit in memory are read whole and tested as arrays are.
     If ``gram="rff"`` or "nystrom", ``rank``, ``store``, a kernel of finite rank, a number of bins
     other than 2000, or a client or executor as ``workers`` is passed, they are read in batches.
 
     The test then reads the rows twice: first to count them and to draw a sample for the bandwidth
-    and landmarks, and then to add up their features in bins.  Bins have equally many rows, chosen
+    and landmarks, and then to add up their features in bins.  Bins are equal-sized, of rows chosen
     at random by a key, and the few rows left over in every sample are dropped.  Then bins are
     permuted instead of rows, and the test remains exact, because bins of rows are exchangeable if
     rows are.  The statistic is the squared distance of the means of these rows; its unbiased form
@@ -101,10 +101,10 @@ class Batches:
 
     As in tables, columns with names are compared in units of their standard deviations over all
     rows unless ``scale`` is set, whereas numbers of arrays are not scaled.  Tables with categories,
-    dates and text are encoded as in memory, and read once more before, to find the levels of their
-    categories, 1000 at most; so are tables with a column that may count the rows, and CSV files.
+    dates and text are encoded as in memory, after an extra pass that finds the levels of their
+    categories, 1000 at most; CSV files and tables with a column that may count rows need it, too.
     The memory needed is, for every worker, a batch and the sums of bins, and a sample of 2000 rows.
-    The result does not depend on the workers, and other batches of these rows change only its last
+    The result does not depend on the workers, and other batch sizes change only its last
     digits.
 
     Examples

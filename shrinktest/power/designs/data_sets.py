@@ -51,8 +51,8 @@ class FromData(Design):
     paired : bool, default False
         True if row i of X and row i of Y are a pair, in the planned study as in the pilot data.
     groups : array_like, optional
-        Labels of rows that belong together, as in the test: of all rows of two samples or a pair
-        (of X, of Y); of the rows of two variables.  Whole groups are resampled and permuted, and
+        Labels of rows that belong together, as in the test: for two samples, one vector or a pair
+        (for X, for Y); for two variables, one vector.  Whole groups are resampled and permuted, and
         ``n`` counts groups.
     blocks : array_like, optional
         Labels of rows that are comparable, in the layout of ``groups``, such as sites.  The planned
@@ -65,7 +65,7 @@ class FromData(Design):
 
     Notes
     -----
-    Rows, pairs or groups are drawn with replacement (the bootstrap).  The null twin draws both
+    Rows, pairs or groups are drawn with replacement (the bootstrap).  Under the null it draws both
     samples from the pooled rows, or each of the two variables separately; it swaps pairs at random,
     and permutes the groups of variables, and rows within blocks.  Powers tend to be too high,
     because an effect that is in the pilot data by chance counts as real.  A sample whose complete
