@@ -93,7 +93,7 @@ def test_effects_under_blocks_say_what_they_compare(rows):
     )
     assert (
         "one from B from the same block" in text
-        and "may include no difference although the test rejects" in text
+        and "may include the null value although the test rejects" in text
     )
     assert "How across all blocks, with 95% interval" in result.to_html()
     plain = compare(a, b, estimator="kme", rng=0, **FAST)
