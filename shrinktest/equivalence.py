@@ -165,10 +165,8 @@ def equivalence_test(
     if pair:
         test = independence_test(X, Y, **by_variable, **shared)
     else:
-        shared |= dict(
-            names=names, paired=paired, estimator=estimator, kernel=kernel, bandwidth=bandwidth
-        )
-        test = two_sample_test(X, Y, **shared)
+        own = dict(names=names, paired=paired, estimator=estimator)
+        test = two_sample_test(X, Y, kernel=kernel, bandwidth=bandwidth, **own, **shared)
         _check_differ(test.context, names)
     if measure == MEAN_DIFFERENCE:
         return _of_means(test, margin, float(alpha), names)

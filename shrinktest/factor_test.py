@@ -228,12 +228,8 @@ def read(
     _check_within(within, groups)
     parsed = Formula.read(formula)
     table = design_table(data)
-    if isinstance(response, Kernel) and transform is not None:
-        raise ValueError("transform= has no effect on a matrix as response; leave it out")
-    if isinstance(response, Kernel) and isinstance(estimator, str) and estimator == "auto":
-        raise ValueError(
-            "estimator='auto' combines kernels of numbers, and response is a matrix; use 'kme'"
-        )
+    if isinstance(response, Kernel):
+        _check_matrix(transform, estimator)
     values, called, kernel = _response(parsed, data, table, response, kernel)
     if compares_as_given(kernel) and is_automatic(scale):
         scale = None
@@ -285,6 +281,16 @@ def read(
         notes += (note("negative-share"),)
     spec = KernelSpec(kernel, bandwidth)
     return Trial(design, variable, called, sizes, notes, estimator, spec, settings, align)
+
+
+def _check_matrix(transform: Any, estimator: Any) -> None:
+    """Raise ValueError for arguments that a matrix as response does not allow."""
+    if transform is not None:
+        raise ValueError("transform= has no effect on a matrix as response; leave it out")
+    if isinstance(estimator, str) and estimator == "auto":
+        raise ValueError(
+            "estimator='auto' combines kernels of numbers, and response is a matrix; use 'kme'"
+        )
 
 
 def _check_typ(typ: Any) -> None:

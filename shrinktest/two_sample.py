@@ -201,27 +201,34 @@ def two_sample_test(
             result = on_disk.run_samples(TwoBinned, (X, Y), called or XY, called=called)
             sizes = result.n_observations
             return _noted(result, ratio.notes(sizes, called or XY, "rows") if ratio else ())
-    hypothesis: Hypothesis
     options = {**reading, **design, "transform": transform, "called": called, "own": permutations}
-    if covariates is not None:
-        from shrinktest.conditional.given_samples import GivenSamples
-
-        hypothesis = GivenSamples.read(
-            X,
-            Y,
-            covariates,
-            covariate_method=covariate_method,
-            propensity=propensity,
-            combined=asks_for_none(estimator, specs),
-            kernel=kernels_for(estimator, specs)[0],
-            **options,
-        ).hypothesis()
-        if len(hypothesis.variables) > 1:  # the second is the label of the sample
-            specs.append(KernelSpec("linear" if specs[0].given() else "gaussian", "median"))
-    else:
+    hypothesis: Hypothesis
+    if covariates is None:
         hypothesis = TwoEqualDistributions.read(X, Y, **options)
+    else:
+        by = {"covariate_method": covariate_method, "propensity": propensity}
+        hypothesis = _given_covariates(X, Y, covariates, estimator, specs, **by, **options)
     result = run(hypothesis, estimator, specs, settings, rng)
     return _noted(result, ratio.notes_on((X, Y), called or XY, groups) if ratio else ())
+
+
+def _given_covariates(
+    X: Any, Y: Any, covariates: Any, estimator: Any, specs: list[KernelSpec], **options: Any
+) -> Hypothesis:
+    """Return the hypothesis given covariates; ``specs`` get a kernel of the label if it has one."""
+    from shrinktest.conditional.given_samples import GivenSamples
+
+    hypothesis = GivenSamples.read(
+        X,
+        Y,
+        covariates,
+        combined=asks_for_none(estimator, specs),
+        kernel=kernels_for(estimator, specs)[0],
+        **options,
+    ).hypothesis()
+    if len(hypothesis.variables) > 1:  # the second is the label of the sample
+        specs.append(KernelSpec("linear" if specs[0].given() else "gaussian", "median"))
+    return hypothesis
 
 
 def _noted(result: TestResult, notes: tuple[str, ...]) -> TestResult:
