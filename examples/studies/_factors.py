@@ -51,6 +51,11 @@ def errors(rng: np.random.Generator, law: str, n: int, columns: int = COLUMNS) -
     raise ValueError(law)
 
 
+def together(terms: Sequence[str]) -> str:
+    """Return the name of terms that are tested together."""
+    return " with ".join(terms)
+
+
 def levels(codes: np.ndarray) -> np.ndarray:
     """Return names of levels, so that numbers become a factor."""
     return np.array([f"level {code}" for code in codes], dtype=object)
@@ -66,6 +71,8 @@ class Design:
     law: str = "normal"
     columns: int = COLUMNS
     formula: str = "a * b"
+    within: str = "rows"  # what changes for terms within groups
+    joint: tuple[str, ...] = ()  # terms that are also tested together
 
     #: True if the table, and what is read from it, is the same in all data sets.
     fixed = True
@@ -356,6 +363,10 @@ class Tested:
             response=response,
             groups=self.design.groups,
             blocks=self.design.blocks,
+            within=self.design.within,
+            joint={together(self.design.joint): list(self.design.joint)}
+            if self.design.joint
+            else None,
             settings=settings("robust"),
             align=self.align,
         )

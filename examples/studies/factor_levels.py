@@ -28,6 +28,7 @@ from _factors import (
     generator,
     holm,
     quiet,
+    together,
 )
 from _levels import ALPHA, RESAMPLES, rate
 from _levels import chart as level_chart
@@ -84,6 +85,9 @@ def exact_settings() -> list[Setting]:
         ("distances, Bray-Curtis", Counts(shift_b=1.0), "a", ("given",)),
         ("distances, Euclidean", Counts(shift_b=1.0, metric="euclidean"), "a", ("given",)),
     ]
+    names = ("a", "a:b")
+    joint = ("a with a:b", TwoWay(joint=names, **shifted), together(names), both)
+    cases.append(joint)
     wide = Setting("exact", "200 columns", TwoWay(columns=200, **shifted), "a", share=0.25)
     return [*(Setting("exact", *case) for case in cases), wide]
 
@@ -145,10 +149,31 @@ def group_settings() -> list[Setting]:
             ("time",),
         ),
     ]
-    return [
+    settings = [
         Setting("groups", f"{term}: {label}", design, term, share=0.25, free=True)
         for label, design, terms in cases
         for term in terms
+    ]
+    return [*settings, *_other_group_settings()]
+
+
+def _other_group_settings() -> list[Setting]:
+    """Return settings with signs of patients, and with terms that are tested together."""
+    signs = {"within": "signs", "patient_spread": 0.5}
+    names = ("treatment", "treatment:time")
+    inner = ("time", "treatment:time")
+    cases = [
+        ("AR(1), signs", Visits(memory=0.7, **signs), "time"),
+        ("AR(1), treatment 1.5, signs", Visits(memory=0.7, shift_treatment=1.5, **signs), "time"),
+        ("t2, signs", Visits(law="t2", **signs), "time"),
+        ("missing at random, signs", Visits(missing="at random", **signs), "time"),
+        ("AR(1), signs", Visits(memory=0.7, joint=inner, **signs), together(inner)),
+        ("time effect 1.5", Visits(shift_time=1.5, joint=names), together(names)),
+        ("AR(1)", Visits(memory=0.7, joint=names), together(names)),
+    ]
+    return [
+        Setting("groups", f"{term}: {label}", design, term, share=0.25)
+        for label, design, term in cases
     ]
 
 
