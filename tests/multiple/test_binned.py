@@ -238,7 +238,7 @@ def test_units_are_those_of_all_rows():
     alike = two_sample_test(
         Batches(np.column_stack([X, np.ones(3001)])), np.column_stack([Y, np.ones(2500)]), **RFF
     )
-    assert any("columns 2 have one value only" in note for note in alike.notes)
+    assert any("columns 2 have only one value" in note for note in alike.notes)
 
 
 def test_the_witness_function_is_that_of_the_means():
