@@ -275,7 +275,7 @@ TEXTS = {
         "blocks."
     ),
     "effect-across-covariates": (
-        "Effects of columns compare all rows, whatever their covariates; those adjusted for "
+        "Effects of columns compare all rows, regardless of covariates; those adjusted for "
         "{words} come from a linear regression with equal slopes in both samples."
     ),
     "dependence-of-blocks": (

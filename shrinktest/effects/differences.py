@@ -21,7 +21,7 @@ _ROUNDING = 1e-9  # of a part of a unit vector
 
 @dataclass(frozen=True, eq=False)
 class Adjustment:
-    """What effects are adjusted for: blocks of rows, or covariates."""
+    """Variables that effects are adjusted for: blocks of rows, or covariates."""
 
     words: str  # after "adjusted for"
     blocks: np.ndarray | None = None  # (N,): codes of blocks; None if all rows are compared

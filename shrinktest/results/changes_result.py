@@ -190,8 +190,8 @@ class ChangesResult(Result):
             place = estimated(f"row {row}", limits, self.confidence or 0.95)
             texts.append(f"{place[:-1]}; adjusted p = {shown_pvalue(adjusted)})")
         was = "was" if len(self) == 1 else "were"
-        found = f"{counted(len(self), 'change')} {was} found at the {level} level"
-        return f"{found} (whole series: {shown}): {joined(texts)}"
+        decision = f"{counted(len(self), 'change')} {was} found at the {level} level"
+        return f"{decision} (whole series: {shown}): {joined(texts)}"
 
     def _sources(self) -> Iterator[str]:
         yield from CHANGE.sources

@@ -166,7 +166,7 @@ class ColumnEffects:
 
     @property
     def adjusted_for(self) -> str:
-        """What effects are adjusted for; empty if for nothing."""
+        """Variables that effects are adjusted for; empty without any."""
         return next((change.adjusted_for for change in self.changes if change.adjusted_for), "")
 
     @property

@@ -383,12 +383,12 @@ class ComparisonResult(Result):
         """Return two to four sentences for an article: tests, columns and software."""
         overall = replace(self.overall, data=replace(self.overall.data, names=self.names))
         size = "" if self.effect is None else self.effect.reported()
-        found = overall._finding()
+        decision = overall._finding()
         return paragraph(
             overall._tested(),
             overall._by(),
             overall._details(),
-            [f"{found}; {size}" if size else found, self._columns_in_words()],
+            [f"{decision}; {size}" if size else decision, self._columns_in_words()],
             self.versions,
             seed_in_words(overall.rng),
         )

@@ -342,9 +342,9 @@ class FactorResult(Result):
         if np.isnan(row["pvalue"]):
             return f"no p-value was computed for {row['term']}"
         share = _interval_in_words(test.share, self.confidence, within=True)
-        found = "an effect" if row["adjusted"] <= self.alpha else "no clear effect"
+        decision = "an effect" if row["adjusted"] <= self.alpha else "no clear effect"
         return (
-            f"{row['term']} had {found} ({test._statistic_name()} = {number(row['statistic'])}, "
+            f"{row['term']} had {decision} ({test._statistic_name()} = {number(row['statistic'])}, "
             f"p = {shown_pvalue(row['pvalue'])}, adjusted p = {shown_pvalue(row['adjusted'])}, "
             f"partial omega squared {share})"
         )

@@ -46,7 +46,7 @@ class Reference:
 
     @property
     def address(self) -> str:
-        """Where the paper is on the web."""
+        """Web address of the paper."""
         return f"https://doi.org/{self['doi']}" if self["doi"] else self["url"]
 
     @property

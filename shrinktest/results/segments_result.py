@@ -108,7 +108,7 @@ class SegmentsResult(Result):
 
     @property
     def method(self) -> str:
-        """How p-values are adjusted."""
+        """Method of adjusting p-values."""
         return self._first.columns.method
 
     @property
