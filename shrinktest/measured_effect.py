@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from shrinktest._parallel import n_workers
 from shrinktest.effects.dependence import FEWEST_GROUPS, dependence
 from shrinktest.effects.distance import NORMS, VARIANCE, Pair, distance
 from shrinktest.effects.jackknife import FEWEST, Estimate
@@ -19,7 +18,7 @@ from shrinktest.notes import Note, note
 from shrinktest.permutations.design import PermutationDesign
 from shrinktest.results.effect import DependenceEffect, TwoSampleEffect
 from shrinktest.results.result import FOLDS
-from shrinktest.statistics.features import KernelFeatures
+from shrinktest.statistics.kernel_cache import features_at
 
 #: Units of a sample from which the coverage of intervals was measured.
 MEASURED = 20
@@ -91,7 +90,7 @@ def pair_effects(
             member.kernel
         ):  # it knows differences, and here compares the rows themselves
             compared_by = taken_anew(compared_by, context.pooled)
-        features = KernelFeatures(compared_by, context.pooled, workers=n_workers(None))
+        features = features_at(compared_by, context.pooled)
         if member is context.leading:
             compared = features if relative_to == NORMS else features.residuals()
             distances = [distance(compared.taken(rows), pair, relative_to) for rows, pair in pairs]
@@ -143,7 +142,7 @@ def area_of_pair(
     fold = _folds(pair, FOLDS, rng)
     if fold is None:
         return Area(np.nan, np.nan, pair.sizes, 1.0)
-    features = KernelFeatures(member.features[0], points, workers=n_workers(None))
+    features = features_at(member.features[0], points)
     by_norms = member.kernel.never_negative
     compared = features if by_norms else features.residuals()
     estimate = distance(compared, pair, NORMS if by_norms else VARIANCE)
@@ -182,7 +181,7 @@ def dependence_effect(
     """Return the dependence of two variables in memory."""
     points = [variable.points for variable in context.hypothesis.variables]
     x, y = (
-        KernelFeatures(kernel, rows, workers=n_workers(None)).residuals()
+        features_at(kernel, rows).residuals()
         for kernel, rows in zip(context.leading.features, points, strict=True)
     )
     if x.by_coordinates != y.by_coordinates:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import nullcontext
 from glob import glob
 from inspect import Parameter, signature
 from pathlib import Path
@@ -18,6 +19,7 @@ from shrinktest.cli.messages import say
 from shrinktest.cli.options import Typed
 from shrinktest.permutations.multiplicity import enough
 from shrinktest.results.plots.axes import check_path, save, write
+from shrinktest.statistics.kernel_cache import kept_kernels
 
 RAN = 0
 DIFFERENT = 1
@@ -53,10 +55,11 @@ def run_test(args: Typed, command: Command) -> int:
     if args.pairwise and args.effect:
         raise ValueError("--effect is in the table of --pairwise; leave it out")
     samples, about = read(args, options, takes)
-    result = verb(*samples, **about, **options)
-    if args.pairwise:
-        result = result.pairwise(rng=options.get("rng"))
-    return report(args, result)
+    with kept_kernels() if args.effect or args.fail_if else nullcontext():
+        result = verb(*samples, **about, **options)
+        if args.pairwise:
+            result = result.pairwise(rng=options.get("rng"))
+        return report(args, result)
 
 
 def report(args: Typed, result: Any) -> int:

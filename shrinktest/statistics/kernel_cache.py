@@ -5,12 +5,16 @@ This also makes the choice between them.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import cast
 
 import numpy as np
 
 from shrinktest._check import choice, count, counted
+from shrinktest._parallel import n_workers
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.feature_maps import (
     factorized,
@@ -31,6 +35,8 @@ _MOST = 3000  # coordinates beyond which a factor saves nothing
 _SEVERAL = 16  # observations from which two coordinates take less time than a Gram matrix
 _DENSE = 4000  # observations up to which a Gram matrix needs less time than a thousand coordinates
 _BY_TILES = 5e10  # bytes of a Gram matrix up to which "auto" makes it by tiles
+
+_KEPT: ContextVar[list[KernelCache] | None] = ContextVar("kept kernels", default=None)
 
 
 @dataclass(frozen=True)
@@ -80,6 +86,9 @@ class KernelCache:
     def __post_init__(self) -> None:
         if self.rank is not None:
             object.__setattr__(self, "rank", count(self.rank, "rank", minimum=1))
+        kept = _KEPT.get()
+        if kept is not None:
+            kept[:] = [self]
 
     @property
     def random(self) -> bool:
@@ -112,6 +121,13 @@ class KernelCache:
         self._keep(kernel, request, features)
         return features
 
+    def made(self, kernel: Kernel, points: np.ndarray) -> KernelFeatures | None:
+        """Return features with their Gram matrix in memory; None if there are none."""
+        for _, _, features in self._entries:
+            if features.kernel is kernel and features.points is points and features.is_made:
+                return features
+        return None
+
     def _keep(self, kernel: Kernel, request: Request, features: KernelFeatures) -> None:
         """Keep the latest features that memory allows."""
         points = features.points
@@ -126,6 +142,25 @@ class KernelCache:
         while entries and sum([entry[2].is_made for entry in entries]) > most - 1.0:
             entries.pop(0)  # the oldest
         entries.append((kernel, request, features))
+
+
+@contextmanager
+def kept_kernels() -> Iterator[None]:
+    """Keep the Gram matrices of the latest test in the block, which its effect needs again."""
+    token = _KEPT.set([])
+    try:
+        yield
+    finally:
+        _KEPT.reset(token)
+
+
+def features_at(kernel: Kernel, points: np.ndarray) -> KernelFeatures:
+    """Return a resolved kernel at points (N, d), with a Gram matrix that was kept if possible."""
+    for cache in _KEPT.get() or ():
+        features = cache.made(kernel, points)
+        if features is not None:
+            return features
+    return KernelFeatures(kernel, points, workers=n_workers(None))
 
 
 def choose(

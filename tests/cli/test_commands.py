@@ -14,6 +14,7 @@ import shrinktest as st
 from shrinktest.cli import main
 from shrinktest.cli.condition import Condition
 from shrinktest.estimators import ESTIMATORS
+from shrinktest.kernels import Gaussian
 
 FAST = {"rng": 0, "n_resamples": 99}
 WORDS = ["--seed", "0", "--resamples", "99"]
@@ -342,6 +343,20 @@ def test_one_way_of_printing_at_a_time(run):
 def test_a_condition_that_holds_prints_the_value(run, line, said):
     code, out, err = run(line, *WORDS, "--json")
     assert code == 1 and json.loads(out) and re.fullmatch(rf"shrinktest: {said}\n", err)
+
+
+@pytest.mark.parametrize("option", ("--effect", "--fail-if=auc>.6"))
+def test_a_test_and_its_effect_share_a_gram_matrix(run, monkeypatch, option):
+    sizes = []
+    block = Gaussian.block
+
+    def counted(self, X, Y, *more):
+        sizes.append(len(X))
+        return block(self, X, Y, *more)
+
+    monkeypatch.setattr(Gaussian, "block", counted)
+    run("two-sample a.csv b.csv --columns u,v", *WORDS, option)
+    assert sizes.count(32) == 1
 
 
 def test_a_value_has_the_digits_that_meet_the_condition():
