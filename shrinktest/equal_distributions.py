@@ -239,7 +239,14 @@ class EqualDistributions(Hypothesis):
                 f"kernel: {kernel!r} compares differences within pairs, and needs paired=True"
             )
         prepared = prepare(
-            estimator, compared, rows, self.contrast, form=form, tuning=tuning, cache=cache
+            estimator,
+            compared,
+            rows,
+            self.contrast,
+            form=form,
+            tuning=tuning,
+            cache=cache,
+            bins=not self.restriction and self.own is None,
         )
         return prepared if compared is kernel else replace(prepared, kernel=kernel)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
@@ -22,7 +22,7 @@ from shrinktest.sample_pairs import SamplePairs
 from shrinktest.settings import Settings
 from shrinktest.statistics.mmd import COMPARISONS, WEIGHTS
 
-_IN_BATCHES = "pairwise: samples are in batches; test two of them by two_sample_test"
+_IN_BATCHES = "pairwise: rows are in batches or bins; use bins=0, or test pairs by two_sample_test"
 
 
 @hinted
@@ -51,6 +51,7 @@ def k_sample_test(
     progress: bool = False,
     gram: str = "auto",
     rank: int | None = None,
+    bins: int | None = None,
     max_memory: float | None = None,
     store: Any = None,
 ) -> KSampleResult:
@@ -78,6 +79,8 @@ def k_sample_test(
         A group must lie in one sample.
     workers
         For data in batches it may be an executor or a dask client.
+    bins : int, optional
+        As in :func:`two_sample_test`; pairs of samples are tested without bins only (``bins=0``).
 
     Returns
     -------
@@ -131,6 +134,20 @@ def k_sample_test(
     if by is not None:
         samples, labels, left_out = _split(samples, by, labels, column_types, max_memory)
     given, called = named_samples(samples)
+    design = {**labels, "transform": transform}
+    refused = {**design, "permutations": permutations}
+    if bins is not None or (isinstance(gram, str) and gram in ("rff", "nystrom")):
+        from shrinktest.on_disk.in_bins import in_bins
+
+        given = in_bins(
+            given,
+            called or numbered("samples", len(given)),
+            bins,
+            gram=gram,
+            estimator=estimator,
+            nan_policy=nan_policy,
+            refused=refused,
+        )
     settings = Settings.read(
         form=form,
         n_resamples=n_resamples,
@@ -148,26 +165,28 @@ def k_sample_test(
     choice(weights, WEIGHTS, "weights")
     spec = KernelSpec(kernel, bandwidth)
     reading = {"scale": scale, "nan_policy": nan_policy, "column_types": column_types}
-    design = {**labels, "transform": transform}
     pooling = {"comparison": comparison, "weights": weights}
     if in_batches(*given):
         from shrinktest.on_disk.hypotheses import Binned
         from shrinktest.on_disk.two_passes import OnDiskTest
 
         names = called or numbered("samples", len(given))
-        refused = {**design, "permutations": permutations}
         on_disk = OnDiskTest(estimator, [spec], settings, rng, refused, **reading)
         given = on_disk.in_memory(given, names)
         if in_batches(*given):
             binned = on_disk.run_samples(Binned, given, names, called=called, **pooling)
-            return replace(cast(KSampleResult, binned), pairs=_IN_BATCHES)
+            return _noted(cast(KSampleResult, binned), _IN_BATCHES, left_out)
         samples = (dict(zip(called, given, strict=True)),) if called else given
     hypothesis = EqualDistributions.read(*samples, own=permutations, **reading, **design, **pooling)
     result = cast(KSampleResult, run(hypothesis, estimator, [spec], settings, rng))
-    pairs = SamplePairs(hypothesis, estimator, spec, settings)
-    if not left_out:
+    return _noted(result, SamplePairs(hypothesis, estimator, spec, settings), left_out)
+
+
+def _noted(result: KSampleResult, pairs: SamplePairs | str, notes: Sequence[str]) -> KSampleResult:
+    """Return a result with its pairs of samples, and further notes first."""
+    if not notes:
         return replace(result, pairs=pairs)
-    return replace(result, pairs=pairs, notes=lambda: (*left_out, *result.notes))
+    return replace(result, pairs=pairs, notes=lambda: (*notes, *result.notes))
 
 
 def _split(

@@ -164,6 +164,7 @@ def two_sample_test(
 
         X, Y = in_bins(
             (X, Y),
+            XY,
             bins,
             gram=gram,
             estimator=estimator,

@@ -119,6 +119,7 @@ COMMANDS = {
         f"columns {_READING} pairwise fail_if effect set bins",
         "a.csv b.csv c.csv --pairwise --seed 0|site*.csv --comparison pooled --effect|"
         "table.csv --by week --blocks day --fail-if 'pvalue < 0.01'",
+        leave_out="bins",
         shown={"pairwise": "- compare all pairs of samples, with adjusted p-values"},
     ),
     "factors": Command(

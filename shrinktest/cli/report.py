@@ -55,6 +55,8 @@ def run_test(args: Typed, command: Command) -> int:
     if args.pairwise and args.effect:
         raise ValueError("--effect is in the table of --pairwise; leave it out")
     samples, about = read(args, options, takes)
+    if args.pairwise and "bins" in takes:
+        options["bins"] = 0  # pairs are tested row by row
     with kept_kernels() if args.effect or args.fail_if else nullcontext():
         result = verb(*samples, **about, **options)
         if args.pairwise:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +10,6 @@ import numpy as np
 
 from shrinktest.auto import estimators_of
 from shrinktest.data.on_disk.sources import Batches, as_batches, in_batches
-from shrinktest.data.read import XY
 from shrinktest.ensembles import Ensemble
 from shrinktest.kernel_spec import is_auto
 
@@ -20,7 +19,8 @@ _APPROXIMATE = ("rff", "nystrom")
 
 
 def in_bins(
-    samples: tuple[Any, ...],
+    samples: Sequence[Any],
+    names: Sequence[str],
     bins: int | None,
     *,
     gram: str,
@@ -33,12 +33,13 @@ def in_bins(
     Without a number these are arrays of many rows, for which bins give the same statistic; what
     decides are sizes and arguments, not the labels.
     """
+    samples = tuple(samples)
     if bins == 0:  # rows, however many
         return samples
     if in_batches(*samples):
         if bins is None:
             return samples
-        return tuple(replace(each, bins=bins) for each in as_batches(samples, XY))
+        return tuple(replace(each, bins=bins) for each in as_batches(samples, names))
     if bins is not None:
         if gram not in _APPROXIMATE:
             raise ValueError(f"bins is for gram='rff' or 'nystrom'; got gram={gram!r}")

@@ -5,6 +5,7 @@ This also makes the choice between them.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -34,6 +35,7 @@ _LOW = 1000  # coordinates at most for gram="auto"
 _MOST = 3000  # coordinates beyond which a factor saves nothing
 _SEVERAL = 16  # observations from which two coordinates take less time than a Gram matrix
 _DENSE = 4000  # observations up to which a Gram matrix needs less time than a thousand coordinates
+_SECONDS_A_ROW = 5e-6  # of a test by a thousand features that are added up in bins
 _BY_TILES = 5e10  # bytes of a Gram matrix up to which "auto" makes it by tiles
 
 _KEPT: ContextVar[list[KernelCache] | None] = ContextVar("kept kernels", default=None)
@@ -46,6 +48,7 @@ class Request:
     by_coordinates: bool = True  # True if it can do without the Gram matrix
     any_rank: bool = True  # False if "auto" must not choose coordinates
     tiled: bool = False  # True if it can do with tiles
+    bins: bool = False  # True if bins of rows may be permuted instead of rows
     kernels: int = (
         1  # number of kernels that share the memory, with a working copy each if there are several
     )
@@ -208,7 +211,8 @@ def choose(
             "the data"
         )
         if request.by_coordinates:
-            advice = advised(kernel, min(request.rank, max(1, _affordable(points, cache, request))))
+            rank = min(request.rank, max(1, _affordable(points, cache, request)))
+            advice = in_bins(kernel, size) if request.bins else advised(kernel, rank)
             advice += " or gram='dense' (in tiles, which is slow)" if request.tiled else ""
         check_memory(size, request.kernels, cache.memory, advice)
     return KernelFeatures(kernel, points, "dense", workers=cache.workers)
@@ -361,8 +365,21 @@ def _pooled(
 
 def advised(kernel: Kernel, rank: int) -> str:
     """Return the approximations of a kernel, as advice."""
+    return f"use gram={_approximation(kernel)!r}, rank={rank}"
+
+
+def in_bins(kernel: Kernel, size: int) -> str:
+    """Return an approximation that adds up the features of rows in bins, as advice."""
+    from shrinktest.data.on_disk.sources import BINS
+
+    seconds = max(1, math.ceil(size * _SECONDS_A_ROW))
+    approximation = f"gram={_approximation(kernel)!r}, bins={BINS}"
+    return f"use {approximation} (about {seconds} s for 999 permutations)"
+
+
+def _approximation(kernel: Kernel) -> str:
     plain = kernel.kernel if isinstance(kernel, PooledKernel) else kernel
-    return f"use gram={'rff' if has_spectrum(plain) else 'nystrom'!r}, rank={rank}"
+    return "rff" if has_spectrum(plain) else "nystrom"
 
 
 def check_memory(

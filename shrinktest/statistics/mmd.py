@@ -93,16 +93,17 @@ def prepare(
     form: Form,
     tuning: str,
     cache: KernelCache,
+    bins: bool = False,
 ) -> Prepared:
     """Prepare the statistic of an estimator and kernel on pooled observations (N, d).
 
-    One sample comes after the other.
+    One sample comes after the other; ``bins`` says whether bins of rows could be permuted, too.
     """
     filters = estimator.needs == "filter"
     used = estimator
     if tuning == "pooled" and not filters:
         used = estimator.tuned(kernel, pooled)
-    request = Request(used.by_coordinates, used.any_rank, tiled=used.needs == "sums")
+    request = Request(used.by_coordinates, used.any_rank, tiled=used.needs == "sums", bins=bins)
     if filters:
         request = replace(request, large=_DEAR, columns=pooled.shape[1])
     gram = cache(

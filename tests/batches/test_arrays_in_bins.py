@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from shrinktest import Batches, two_sample_test
+from shrinktest import Batches, independence_test, k_sample_test, two_sample_test
 from shrinktest.on_disk import in_bins
+from shrinktest.statistics import kernel_cache
 
 RNG = np.random.default_rng(2)
 X, Y = RNG.normal(size=(400, 3)), RNG.normal(0.1, 1.0, size=(300, 3))
@@ -35,6 +36,24 @@ def test_bins_sets_how_many():
     assert batches.pvalue == result.pvalue and batches.statistic == result.statistic
     tables = two_sample_test(pd.DataFrame(X), pd.DataFrame(Y), bins=70, **OPTIONS)
     assert "40 + 30 randomly formed bins of 10 rows" in " ".join(tables.notes)
+
+
+def test_several_samples_are_tested_as_batches_are(monkeypatch):
+    monkeypatch.setattr(in_bins, "MANY", 500)
+    samples = {"a": X, "b": Y, "c": X[:200] + 0.2}
+    result = k_sample_test(samples, **OPTIONS)
+    batches = k_sample_test({name: Batches([rows]) for name, rows in samples.items()}, **OPTIONS)
+    assert has_bins(result)
+    assert result.statistic == batches.statistic and result.pvalue == batches.pvalue
+    with pytest.raises(ValueError, match="use bins=0"):
+        result.pairwise()
+    by_rows = k_sample_test(samples, bins=0, **OPTIONS)
+    assert not has_bins(by_rows) and len(by_rows.pairwise(rng=0).rows()) == 3
+    table = pd.DataFrame(np.concatenate([X, Y])).assign(
+        week=np.repeat([1.0, 2.0, np.nan], [400, 200, 100])
+    )
+    weeks = k_sample_test(table, by="week", bins=60, **OPTIONS)
+    assert has_bins(weeks) and weeks.notes[0].code == "no-segment"
 
 
 @pytest.mark.parametrize(
@@ -76,3 +95,21 @@ def test_a_rank_that_does_not_fit_is_lowered_with_a_note():
     assert result.statistic == smaller.statistic
     with pytest.raises(MemoryError, match="use rank=59"):
         two_sample_test(X, Y, gram="rff", rank=1000, max_memory=1e6)
+
+
+def test_the_memory_error_names_bins_where_they_can_be_permuted(monkeypatch):
+    monkeypatch.setattr(kernel_cache, "_BY_TILES", 0.0)
+    x, y = RNG.normal(size=(2, 2000, 2))
+    small = {"max_memory": 1e6, "n_resamples": 99}
+    for estimator in ("kme", "fkmse"):
+        with pytest.raises(
+            MemoryError, match=r"use gram='rff', bins=2000 \(about 1 s for 999 permutations\)"
+        ):
+            two_sample_test(x, y, estimator=estimator, **small)
+    options = {**small, "max_memory": 1e8}
+    assert has_bins(two_sample_test(x, y, gram="rff", bins=2000, **options))
+    blocks = (x[:, 0] > 0, y[:, 0] > 0)
+    with pytest.raises(MemoryError, match=r"use gram='rff', rank=10"):
+        two_sample_test(x, y, blocks=blocks, **small)
+    with pytest.raises(MemoryError, match=r"use gram='rff', rank=10 or gram="):
+        independence_test(x, y, **small)
