@@ -27,7 +27,8 @@ method : str, default "westfall-young"
     whereas "fdr_bh", "fdr_by", "fdr_tsbh" and "fdr_tsbky" control the false discovery rate.
 sample_ratio : float or pair of float, optional
     Planned size of the second sample over the first, such as 1, or both sizes, such as (1, 1).  A
-    note warns if the numbers of rows, or of groups, do not fit it (exact binomial test, p < 0.001).
+    note warns if the numbers of rows, or of groups, do not match it (exact binomial test,
+    p < 0.001).
 trim : float, default 0.05
     Smallest distance of a change from either end, as a fraction of the rows (at least two rows).
 confidence : float or None, default 0.95
@@ -74,7 +75,8 @@ blocks : array_like, optional
     with the names of the samples).  Because rows are permuted only within blocks, differences
     between blocks do not count.
 paired : bool, default False
-    Whether rows i of both samples are a pair, so that permutations exchange the two rows of a pair.
+    Whether row i of one sample and row i of the other are a pair, so that permutations exchange the
+    two rows of a pair.
 groups : array_like, optional
     Label of the group of every row (elsewhere called ``clusters``), in the layout of ``blocks``.
     Whole groups are permuted, among groups of equal size in one block.

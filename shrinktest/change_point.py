@@ -39,7 +39,7 @@ from shrinktest.statistics.statistic import Form, Prepared
 _LEAST = 1e-150  # of kernel values that are squared
 _FEWEST = 2  # rows within which there is a pair
 _SHIFTED = "block_length='whole' shifts the whole series (block_length='auto' gives an interval)."
-_OWN = "permutations of your own may not do that."
+_OWN = "your own permutations need not include such exchanges."
 _FURTHER = (
     "A further change looks the same, and permuted blocks can hide it: change_points "
     "looks for several"
@@ -282,14 +282,14 @@ def change_point_test(
     Parameters
     ----------
     X : array_like, shape (n, d) or (n,)
-        Rows in order of time: an array or a table, of which columns with times are not tested
-        (:doc:`/change`).
+        Rows in order of time: an array or a table.  Columns of a table that contain times are not
+        tested (:doc:`/change`).
     change : {"single", "epidemic"}, default "single"
         "single" is one change point, whereas "epidemic" is an interval whose rows differ from those
         before and after it.
     estimator : str or MeanEstimator, list of these, Ensemble or "auto", default "kme"
-        "kme", or a marginalized mean with fixed or pooled noise, because only their distances are
-        computed for every change point from sums of kernel values.  Several are combined, as in
+        "kme", or a marginalized mean with fixed or pooled noise; only for these can the distances
+        at all change points be computed from sums of kernel values.  Several are combined, as in
         :func:`two_sample_test`.
     form : {"auto", "unbiased"}, default "auto"
         Both are the unbiased form, which is the only one.
@@ -313,9 +313,9 @@ def change_point_test(
     -----
     The statistic is the largest unbiased squared distance between the rows before and after a
     change point, standardized by its exact standard deviation over all orders of the rows: the
-    statistic of Song and Chen (2022, arXiv:2206.01853) with weights of least variance.  The test is
-    exact if rows are exchangeable (within blocks) without a change.  For autocorrelated rows,
-    however, use ``block_length``, which is approximate (:doc:`/change`).
+    statistic of Song and Chen (2022, arXiv:2206.01853) with minimum-variance weights.  The test is
+    exact if rows are exchangeable (within blocks) when there is no change.  For autocorrelated
+    rows, however, use ``block_length``, which is approximate (:doc:`/change`).
 
     The interval contains the locations that a test of "the change is here" does not reject.  If
     ``block_length="whole"``, intervals and epidemic changes require ``blocks`` with interleaved

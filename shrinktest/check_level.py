@@ -119,10 +119,10 @@ def check_level(
     By Clopper and Pearson's interval [CP34], at most (1 - confidence) / 2 of pipelines that control
     the conditional Type I error rate, as permutation and rank tests do, are flagged as
     anti-conservative at any one level.  A test that is exact only on average over data sets is
-    flagged more often: the t test of two samples of 5 normal observations at 0.05 in 9% of data
-    sets, but of two samples of 10 in less than 1%.  If there are numbers in ``given``, a flag is
-    only a hint: the t test of a partial correlation, although exact for these normal data, was
-    flagged in 10% to 15% of data sets.
+    flagged more often: at 0.05, the t test of two samples of 5 normal observations was flagged in
+    9% of data sets, and that of two samples of 10 in less than 1%.  If there are numbers in
+    ``given``, a flag is only a hint: the t test of a partial correlation, although exact for normal
+    data, was flagged in 10% to 15% of simulated normal data sets.
 
     References
     ----------

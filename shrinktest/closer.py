@@ -105,10 +105,10 @@ def closer_test(
         kernel correlation (normalized HSIC).  "hsic" is HSIC itself, which depends on the spread of
         each variable.
     kernel
-        With dependences, a list has one kernel for X and one for each candidate.
+        For "dependence" and "hsic", a list has one kernel for X and one for each candidate.
     bandwidth
-        It is computed from all samples together but, with dependences, from each variable
-        separately.
+        It is computed from all samples together but, for "dependence" and "hsic", from each
+        variable separately.
     alternative : {"two-sided", "less", "greater"}, default "two-sided"
         For two candidates, "less" means that X is closer to the first, and "greater" to the second.
     method : str, default "holm"
@@ -146,11 +146,11 @@ def closer_test(
     Notes
     -----
     The statistic is the difference of two unbiased estimates over its standard error ([B16]; for
-    HSIC [B15]), which is a jackknife over rows, pairs or groups.  The p-value comes from Student's
-    t distribution with Welch's degrees of freedom.  It is asymptotic, because no permutation leaves
-    the distribution of the data unchanged when X is as far from Y as from Z.  In simulations the
-    two-sided test controlled the Type I error rate at 20 or more rows; see the page "Which model is
-    closer?".
+    HSIC [B15]), which comes from a jackknife over rows, pairs or groups.  The p-value is based on
+    Student's t distribution with Welch's degrees of freedom.  It is asymptotic, because no
+    permutation leaves the distribution of the data unchanged when X is as far from Y as from Z.  In
+    simulations the two-sided test controlled the Type I error rate at 20 or more rows; see the page
+    "Which model is closer?".
 
     A small p-value shows that one candidate is closer, but not that it is close.  There is no
     ``estimator=``, because shrinkage shortens distances by amounts that depend on sizes and
@@ -253,7 +253,7 @@ def _notes_on_sizes(data: _Data, names: tuple[str, ...], alternative: str) -> li
     least = min(data.counts)
     if least < FEW:
         few = {"where": "A sample has", "count": least, "units": data.units, "least": FEW}
-        notes.append(note("few-units", what="the level", **few))
+        notes.append(note("few-units", what="the Type I error rate", **few))
     if alternative != "two-sided" and uneven(*sorted(data.counts[1:3])):
         notes.append(note("uneven-candidates", first=names[1], second=names[2]))
     return notes

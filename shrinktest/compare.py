@@ -170,15 +170,15 @@ def compare(
     tests each have level ``alpha``, and may therefore disagree.  Dates and counters with little
     overlap are left out of the overall test, with a note.
 
-    The report also names regions in which one table has more rows, by permutations from the
-    overall test: ``result.regions``, see :doc:`/compare`.
+    The report also lists regions in which one table is over-represented (``result.regions``), whose
+    p-values come from permutations of the overall test; see :doc:`/compare`.
 
-    Effects of numbers and dates are medians, the AUC of the column and the ratio of interquartile
-    ranges; effects of categories are changes in every proportion.  Numbers also have differences in
-    means and in medians, in the unit of the column.  Intervals account for pairs and groups.  If
-    ``blocks=`` or ``covariates=`` is used, adjusted effects are reported next to the others: the
-    AUC and the differences in means and proportions within blocks, or by a linear regression on
-    the covariates.  See :doc:`/compare`.
+    Effect sizes of numeric and date columns are the medians, the AUC of the column and the ratio of
+    interquartile ranges; those of categories are changes in every proportion.  Numeric columns also
+    have differences in means and in medians, in the unit of the column.  Intervals account for
+    pairs and groups.  If ``blocks=`` or ``covariates=`` is used, adjusted effects are reported next
+    to the others: the AUC and the differences in means and proportions within blocks, or by a
+    linear regression on the covariates.  See :doc:`/compare`.
 
     Examples
     --------

@@ -86,13 +86,14 @@ def equivalence_test(
     X, Y : array_like, shape (m, d) and (n, d)
         The samples or, with ``measure="dependence"``, two variables observed together.
     margin : float, str or callable
-        Smallest difference that matters, chosen before you see the data: a number on the scale of
-        the measure (for "mean_difference", in the unit of the column: days for dates and durations,
-        or a Timedelta; hours for times of day), or a change whose effect on the pooled rows is the
-        margin.  "shift 0.2" moves every column by 0.2 standard deviations, whereas a function is
-        called with rows (N, d), in the units in which they are compared, and returns the new rows.
+        Smallest difference that matters, chosen before you see the data.  A number is on the scale
+        of the measure; for "mean_difference" it is in the unit of the column (days, or a Timedelta,
+        for dates and durations; hours for times of day).  A change sets the margin to its effect on
+        the pooled rows: "shift 0.2" moves every column by 0.2 standard deviations, whereas a
+        function is called with rows (N, d), in the units in which they are compared, and returns
+        the new rows.
     measure : {"distance", "auc", "dependence", "mean_difference"}
-        The effect that must be below the margin, see :meth:`TwoSampleResult.effect`.  "distance" is
+        The effect that must be below the margin; see :meth:`TwoSampleResult.effect`.  "distance" is
         the relative squared distance (MMD^2), from 0 to 1; "auc" is the probability that the
         cross-fitted witness function ranks a row of X above one of Y, from 0.5 to 1; "dependence"
         is the kernel correlation, from 0 to 1; "mean_difference" is the mean of Y minus that of X,

@@ -76,10 +76,10 @@ def factor_test(
     ----------
     formula : str
         Terms such as "treatment * time + age", as in formulaic.  Text, categories and booleans are
-        factors, numbers are covariates, and ``C(dose)`` makes a factor of a number.  A left side
+        factors, numbers are covariates, and ``C(dose)`` turns a number into a factor.  A left side
         names columns of the response: "pain + mood ~ treatment".
     data : table
-        Table with the variables of the formula: of pandas, polars or pyarrow, or a dict of columns.
+        Table (pandas, polars or pyarrow) or dict of columns, with the variables of the formula.
     response : str, list of str, array, table, Precomputed or Distances, optional
         The response that the terms may explain: columns of ``data``, an array, a
         table, or a matrix of kernel values or distances between rows.
@@ -93,8 +93,8 @@ def factor_test(
         Rows are permuted only within blocks, and differences between blocks are removed.
     within : {"rows", "signs"}, default "rows"
         Permutations for terms that vary within groups: "rows" reorders their rows; "signs" flips
-        the sign of all residuals of a group, which is approximate but allows for any correlation of
-        these.
+        the sign of all residuals of a group, which is approximate but allows for any correlation
+        among them.
     terms : dict, optional
         Terms that are tested together in further rows of the table, under your own names, such as
         {"arm in any way": ["arm", "arm:time"]}.
@@ -103,8 +103,8 @@ def factor_test(
         whereas "F" divides it by the mean square of the residuals.
     location : {"auto", None}, default "auto"
         "auto" subtracts the effects of the other terms from the numbers before a kernel compares
-        them, so that additive shifts are not an interaction.  None tests whether kernel means are
-        additive.
+        them, so that additive shifts do not count as an interaction.  None tests whether kernel
+        means are additive.
     estimator : {"kme", "auto"}, default "kme"
         "auto" combines several kernels.  Other estimators raise an error, because means of a design
         are fitted by least squares.
@@ -127,14 +127,16 @@ def factor_test(
 
     Notes
     -----
-    The permutations are chosen for each term, and ``permuted`` describes them.  A factor or
-    covariate among other factors is permuted within their cells, which is exact.  With other
-    covariates, and for interactions, rows of the residualized predictor are permuted ([TT22]),
-    which is approximate.  Terms that are constant within groups are permuted with whole groups; for
-    products of these with terms that vary, labels of groups are permuted, but not rows.
+    The permutations are chosen for each term, and ``permuted`` describes them.  If all
+    other terms are factors, a factor or covariate is permuted within their cells, which is exact.
+    If there are other covariates, and for interactions, rows of the residualized predictor are
+    permuted ([TT22]), which is approximate.  Terms that are constant within groups are permuted
+    with whole groups; for their interactions with terms that vary within groups, labels of groups
+    are permuted, but not rows.
 
     ``share`` is partial omega squared, the proportion that a term explains of the variation left by
-    the other terms; it may be negative.  Its interval is a jackknife over rows or groups.
+    the other terms; it may be negative.  Its interval comes from a jackknife over rows
+    or groups.
 
     References
     ----------

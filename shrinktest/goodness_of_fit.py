@@ -70,16 +70,16 @@ def goodness_of_fit_test(
     X : array_like, shape (n, d) or (n,)
         The data, one row per observation: numbers or, in a table, also categories.
     simulate : callable
-        A function ``(rng, n) -> rows`` that draws n rows of the model using a numpy Generator, with
-        the columns of X (a table if X has text); with ``fit``, ``(rng, n, params) -> rows``.
+        A function ``(rng, n) -> rows`` that draws n rows from the model using a numpy Generator,
+        with the columns of X (a table if X has text); with ``fit``, ``(rng, n, params) -> rows``.
     n_simulations : int, default 999
         Number of data sets that are drawn from the model.
     fit : callable, optional
         Function from data to the parameters of the model.  The p-value is then that of a parametric
         bootstrap, which is approximate, because the model is fitted to every data set anew.
     n_reference : int, optional
-        Number of rows of the reference sample; default 5 n (from 200 to 2000, but >= n), or n for
-        estimators that are fitted to it repeatedly.
+        Number of rows of the reference sample.  The default is 5 n, but at least 200 and at most
+        2000, and never fewer than n; for estimators that are fitted to it repeatedly it is n.
     bandwidth
         It is computed from the reference sample.
     scale

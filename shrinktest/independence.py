@@ -140,9 +140,9 @@ def independence_test(
         all randomness from ``rng``.  The test is exact if it draws from the conditional
         distribution.
     estimator
-        Here it estimates the mean of the centered pair features: "kme" gives HSIC, whereas "scose"
-        and "fcose" (or "skmse" and "fkmse") are the shrinkage estimators S-COSE and F-COSE of the
-        cross-covariance operator.
+        Here it estimates the mean of the products of the centered features of X and Y: "kme" gives
+        HSIC, whereas "scose" and "fcose" (or "skmse" and "fkmse") are the shrinkage estimators
+        S-COSE and F-COSE of the cross-covariance operator.
     kernel_x, kernel_y : str, Kernel or callable, or list of these, default "gaussian"
         One kernel per variable, as ``kernel`` in :func:`two_sample_test`.  Every candidate for X is
         combined with every candidate for Y.
@@ -152,7 +152,7 @@ def independence_test(
         "biased" ("auto") is the squared norm of the estimate, whereas "unbiased" is available only
         for the plain and marginalized means.
     block_length
-        "whole" shifts Y along X.
+        "whole" shifts Y in time relative to X.
     lags : iterable of int, optional
         For time series with ``block_length="whole"``: test every lag, such as ``range(-5, 6)``.  At
         lag k, row t of X is paired with row t + k of Y.
@@ -166,14 +166,14 @@ def independence_test(
     Returns
     -------
     TestResult
-        As in :func:`two_sample_test`, but its one estimate belongs to the centered pairs.  If
-        ``lags`` are passed, it is a :class:`~shrinktest.MultipleTestsResult`, with a p-value for
-        all lags together and one per lag.
+        As in :func:`two_sample_test`, but with a single estimate, that of the mean described under
+        ``estimator``.  If ``lags`` are passed, it is a :class:`~shrinktest.MultipleTestsResult`,
+        with a p-value for all lags together and one per lag.
 
     See Also
     --------
     TestResult.effect : Strength of the dependence, with an interval.
-    independence_matrix : Columns that depend on each other, also given all others.
+    independence_matrix : Columns that depend on each other, possibly given all others.
     joint_independence_test : Joint independence of three or more variables.
     equivalence_test : Whether two variables are practically independent.
     closer_test : On which of two variables a third depends more.

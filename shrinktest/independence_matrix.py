@@ -88,7 +88,7 @@ def independence_matrix(
         then not tested.  "others" tests every pair of columns of X conditionally on all other
         columns (partial dependence).
     estimator
-        Here it estimates the mean of the centered pair features, as in :func:`independence_test`.
+        Here it estimates a mean for each pair of columns, as in :func:`independence_test`.
     kernel_x, kernel_y : str, Kernel or callable, default "gaussian"
         Kernels of the columns of X and of Y; ``kernel_y`` is ``kernel_x`` by default.
     bandwidth_x, bandwidth_y : float, sequence of float or "median", default "median"

@@ -117,8 +117,8 @@ def joint_independence_test(
         Two or more variables, observed together in every row; or one dict from names to variables,
         or one table, each column of which is a variable.
     estimator
-        Here it estimates the mean of the features that show dependence (:doc:`/theory`), for which
-        "kme" gives dHSIC.
+        Here it estimates the mean of features whose mean is zero under joint independence
+        (:doc:`/theory`); "kme" gives dHSIC.
     kernels : str, Kernel or callable, or list with one of these per variable, default "gaussian"
         One kernel for all variables or one for each, as ``kernel`` in :func:`two_sample_test`.
     bandwidths : float, "median", or list with one bandwidth per variable, default "median"
@@ -131,7 +131,7 @@ def joint_independence_test(
     Returns
     -------
     TestResult
-        A result whose one estimate belongs to the features of the joint observations.
+        A result with a single estimate, that of the mean described under ``estimator``.
 
     See Also
     --------

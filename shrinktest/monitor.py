@@ -57,10 +57,10 @@ class AlreadyTaken(ValueError):
 class DriftMonitor:
     """Compare arriving rows with a reference, however often you look.
 
-    The monitor raises any false alarm in at most ``alpha`` of all streams, however often
-    one looks; or, with ``run_length``, on average at most once in this number of rows.  This holds
-    for any distribution and a finite reference, if reference and stream are independent rows of one
-    distribution (:doc:`/monitor`).
+    The probability that a false alarm is ever raised is at most ``alpha``, however often one looks;
+    with ``run_length``, the mean number of rows until a false alarm is instead at least that
+    number.  This holds for any distribution and a finite reference, if reference and stream are
+    independent rows from one distribution (:doc:`/monitor`).
 
     Parameters
     ----------
@@ -83,8 +83,8 @@ class DriftMonitor:
     scores : str, callable, list of these, or dict, optional
         Scores to monitor: "columns", "pairs" (products of two of up to ten numeric columns),
         "novelty" (distance from the reference), "witness" (learned from the stream); default all.
-        A function of rows that was fitted elsewhere, such as the loss of a model, returns a number
-        for every row.  A dict has their shares of ``alpha``, by name or function.
+        A function of rows, such as the loss of a model that was fitted elsewhere, returns a number
+        for every row.  A dict maps names or functions to their shares of ``alpha``.
     rng : None, int, SeedSequence, BitGenerator or Generator
         Seed or random generator.
 
@@ -105,10 +105,12 @@ class DriftMonitor:
 
     Notes
     -----
-    A score of a new row falls into a cell between the ordered scores of the reference.  Because
-    cells of independent rows follow Polya's urn, e-values on them are fair bets, whose products
-    over all starting rows average to a martingale for each score.  Evidence is a share of ``alpha``
-    times the martingale, and the alarm is at evidence 1 / ``alpha`` (Ville's inequality).
+    Each score of a new row falls into one of the cells between the ordered scores of the reference.
+    Because the cells of independent rows follow Polya's urn, the monitor can bet on them at fair
+    odds (e-values).  The wealth of bets that begin at a certain row is the product of the e-values
+    since then, and its average over all starting rows is a martingale for each score.  Evidence is
+    this martingale times the score's share of ``alpha`` (shares sum to 1), and the alarm is raised
+    when evidence reaches 1 / ``alpha`` (Ville's inequality).
 
     Examples
     --------

@@ -32,17 +32,17 @@ TEXTS = {
     "no-weight": "{which} only one value and thus no weight{unit}.",
     "untested-column": "Column {column!r} {what}: {reason}.",
     "untested-pair": "Not tested: {reason}.",
-    "text-as-numbers": "Column {column!r} is text, and its whole numbers are read as numbers "
-    "(column_types={{{column!r}: 'category'}} reads them as categories).",
+    "text-as-numbers": "Column {column!r} is text that contains whole numbers, which are read as "
+    "numbers (column_types={{{column!r}: 'category'}} reads them as categories).",
     "constant-columns": "{which} not tested: {they} the same value in every row.",
-    "missing-left-out": "Left out for missing values: {rows}{where}.",
+    "missing-left-out": "Left out because of missing values: {rows}{where}.",
     "sample-ratio": (
         "Sample ratio mismatch: {sizes}, planned {ratio} (exact binomial test, p = {pvalue}). Find "
         "out which rows are missing, because they may explain a difference."
     ),
     "no-segment": "Left out, because {by} is missing: {rows}.",
     "missing-left-out-of-all": (
-        "Rows with a missing value in any column are left out of all columns ({rows}). If the "
+        "Rows with a missing value in any column are left out of all tests ({rows}). If the "
         "absence of a value depends on that value, use nan_policy='indicator' or test {than} by "
         "itself."
     ),
@@ -50,7 +50,8 @@ TEXTS = {
         "{name}: missing values in {columns} are compared as well (nan_policy='indicator')."
     ),
     "complete-pairs": (
-        "Values are compared in complete pairs only, and missing values separately: {columns}."
+        "In {columns}, values are compared in complete pairs only, and missing values are compared "
+        "separately."
     ),
     "rows-left": ("Locations count only the rows that were kept, starting from 0 ({way})."),
     # units and bandwidths
@@ -113,7 +114,7 @@ TEXTS = {
     ),
     "unequal-sizes": (
         "With unequal sample sizes, the power of {what} depends on which sample has the "
-        "larger spread; that with {remedy} does not."
+        "larger spread; with {remedy}, it does not."
     ),
     "approximation": (
         "The statistic is computed from {what}; its permutation test is still exact."
@@ -129,7 +130,7 @@ TEXTS = {
         "its levels."
     ),
     "few-exact": (
-        "Cells of the other factors leave {permutations} of rows for {term}, so rows of its "
+        "Within cells of the other factors, {term} has only {permutations} of rows, so rows of its "
         "residualized predictor were permuted."
     ),
     "spread-differs": (
@@ -158,7 +159,7 @@ TEXTS = {
         "collect a longer series, or test differences between successive rows."
     ),
     "single-lag": (
-        "This is lag {lag} alone; lags=range({low}, {high}) tests all lags up to {longest}."
+        "Only lag {lag} was tested; lags=range({low}, {high}) tests all lags up to {longest}."
     ),
     "ends-meet": (
         "Shifts are circular, so at a lag of {longest} the last {rows} of one series {meet} the "
@@ -203,12 +204,12 @@ TEXTS = {
     "blocks-of-pairs": (
         "Y was permuted within blocks of {length} successive pairs: {blocks} blocks in {groups} "
         "groups{left}. The test is exact if successive pairs are exchangeable, which does not hold "
-        "for time series. Shuffle sorted rows first."
+        "for time series. If rows are sorted, shuffle them first."
     ),
     "random-sample": ("{what} computed from a random sample of {rows} rows."),
     "no-separability": (
-        "Only the distance was estimated, from bins: separability requires the rows, which were "
-        "not kept."
+        "Only the distance was estimated, from bins: the AUC requires the rows, which were not "
+        "kept."
     ),
     # change points
     "no-rejection": (
@@ -237,8 +238,8 @@ TEXTS = {
     "residuals": ("Kernels are applied to the residuals of a regression on the covariates."),
     "four-statistics": (
         "Four statistics are combined: products of residuals (means, 80% of the level), these "
-        "times Z (turning, 6%), residuals * squares (squares, 8%), and kernel features (shapes, "
-        "6%).{decided}"
+        "times Z (turning, 6%), residuals times squared residuals (squares, 8%), and kernel "
+        "features (shapes, 6%).{decided}"
     ),
     "regressions": (
         "The regressions {problem}, so a small p-value is not evidence of dependence. Collect "
@@ -265,9 +266,9 @@ TEXTS = {
         "No interval is given for rows in time order, because it would be too short."
     ),
     "effect-in-blocks": (
-        "Rows are compared within blocks, weighted to the same proportions in both samples. The "
-        "distance needs two rows of each sample in a block (for pairs, use paired=True). Intervals "
-        "may include the null value although the test rejects."
+        "Rows are compared within blocks, whose weights are equal in both samples. The distance "
+        "needs two rows of each sample in a block (for pairs, use paired=True). Intervals may "
+        "include the null value although the test rejects."
     ),
     "effect-across-blocks": (
         "Effects of columns compare all rows, so differences between blocks are part of them and "
@@ -282,8 +283,8 @@ TEXTS = {
         "The dependence includes differences between blocks, which the test does not count."
     ),
     "dependence-few-groups": (
-        "The dependence is estimated from rows of {groups} different groups; with fewer groups "
-        "it cannot be estimated."
+        "The dependence cannot be estimated, because this requires rows of at least {groups} "
+        "different groups."
     ),
     "interval-few": "{where} {units} independent observations: {what}.",
     "interval-cut": (
@@ -331,7 +332,7 @@ TEXTS = {
         "{first} and {second} have very different sizes, so one-sided tests may reject somewhat "
         "too often; the two-sided test does not."
     ),
-    "interval-groups": "The interval is a jackknife over {groups} groups of pairs.",
+    "interval-groups": "The interval is computed by a jackknife over {groups} groups of pairs.",
     "regions-chosen": (
         "These regions were selected from many. Adjusted p-values account for the selection; "
         "proportions and intervals do not, so differences tend to be overestimated."
@@ -341,7 +342,8 @@ TEXTS = {
         "blocks."
     ),
     "regions-by-column": (
-        "With {columns} columns or this many rows, only regions of single columns were compared."
+        "Only regions of single columns were compared, because there are many columns ({columns}) "
+        "or many rows."
     ),
     "undecided": (
         "Without permutations, the statistics cannot be compared, so the witness function and the "

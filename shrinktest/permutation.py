@@ -67,8 +67,8 @@ def permutation_test(
     blocks : array_like, optional
         Block label of every row, or one vector per sample; rows are permuted only within blocks.
     paired : bool, default False
-        Whether rows i of both samples are a pair, so that permutations exchange the two rows of a
-        pair.
+        Whether row i of one sample and row i of the other are a pair, so that permutations exchange
+        the two rows of a pair.
     vectorized : bool, default False
         True if ``statistic`` accepts many permutations at a time.
     workers : int, optional

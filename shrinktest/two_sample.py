@@ -83,10 +83,11 @@ def two_sample_test(
     workers
         For data in batches it may be an executor or a dask client.
     bins : int, optional
-        With ``gram="rff"`` or "nystrom": approximate number of bins in which the rows are added up,
-        as by :class:`~shrinktest.Batches`; bins are permuted instead of rows, and the test remains
-        exact.  The default is 2000 for arrays of 100,000 rows or more in total, if permutations are
-        unrestricted, for estimators "kme" and "skmse"; otherwise, or if it is 0, rows are permuted.
+        With ``gram="rff"`` or "nystrom": approximate number of bins, each the sum of several rows,
+        as in :class:`~shrinktest.Batches`; bins are permuted instead of rows, and the test remains
+        exact.  The default is 2000 if the arrays have 100,000 rows or more in total, permutations
+        are unrestricted, and the estimator is "kme" or "skmse".  Otherwise, or if ``bins=0``, rows
+        are permuted.
 
     Returns
     -------

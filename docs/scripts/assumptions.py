@@ -50,7 +50,7 @@ def entries() -> list[dict[str, str]]:
         ),
         (
             "`pairwise()`",
-            "exact for each pair; family-wise by Shaffer's procedure",
+            "exact for each pair; Shaffer's procedure controls the family-wise error rate",
             "rows of the two samples are exchangeable",
             rates["pairwise"],
             "",
@@ -70,14 +70,14 @@ def entries() -> list[dict[str, str]]:
             "`regressions`",
         ),
         (
-            "`factor_test`, rows marked exact",
+            "`factor_test`, terms marked exact",
             "exact",
             "the permuted units are exchangeable",
             rates["factors"],
             "",
         ),
         (
-            "`factor_test`, other rows",
+            "`factor_test`, other terms",
             "approximate",
             "the formula includes every term that matters; visits are missing at random",
             rates["factors, approximate"],
@@ -106,7 +106,7 @@ def entries() -> list[dict[str, str]]:
         ),
         (
             "`DriftMonitor`",
-            "a bound at all times together",
+            "bound that holds at all times simultaneously",
             "rows are independent and distributed like the reference",
             rates["monitor"],
             "`reference-changes`, `batch-trends`",
@@ -117,7 +117,7 @@ def entries() -> list[dict[str, str]]:
         "p-value",
         "what must hold",
         "highest measured error rate at the 5% level",
-        "note of the result",
+        "note in the result",
     )
     return [dict(zip(names, kind, strict=True)) for kind in kinds]
 

@@ -28,8 +28,8 @@ class Item:
     def row(self) -> dict[str, str]:
         """A row of the overview."""
         words = {
-            REPRODUCES: "*reproduces*",
-            NOT: "*does not*",
+            REPRODUCES: "*reproduced*",
+            NOT: "*not reproduced*",
             REFUTED: "*refuted by*",
             NOTHING: "",
         }
@@ -56,7 +56,7 @@ ITEMS = (
     Item(
         "[M14], [M13] Fig. 1",
         "risk of simple and flexible shrinkage as a function of their amounts, four kernels",
-        ((REPRODUCES, "that there is an amount that helps, under every kernel"),),
+        ((REPRODUCES, "in that some amount of shrinkage helps under every kernel"),),
         FIGURES,
     ),
     Item(
@@ -66,7 +66,8 @@ ITEMS = (
             (REPRODUCES, "for simple shrinkage: gains, largest at small n"),
             (
                 NOT,
-                "for flexible shrinkage, because its score over-shrinks (E1), but does if tuned by deletion",
+                "for flexible shrinkage, because its score over-shrinks (E1), "
+                "but reproduced if tuned by deletion",
             ),
             (
                 NOT,
@@ -157,7 +158,8 @@ ITEMS = (
             (REPRODUCES, "in part for simple shrinkage"),
             (
                 NOT,
-                "for the filters, because most differences are within chance, and they lose if components become narrow",
+                "for the filters, because most differences are within chance variation, "
+                "and they do worse if components become narrow",
             ),
         ),
         f"[below](#densities), {DENSITIES}",
@@ -169,7 +171,8 @@ ITEMS = (
         (
             (
                 REPRODUCES,
-                "where the amount of shrinkage falls fast, or the kernel mean is as smooth as can be",
+                "where the amount of shrinkage falls fast, or the kernel mean "
+                "is as smooth as possible",
             ),
             (
                 NOT,
@@ -181,7 +184,7 @@ ITEMS = (
     Item(
         "[X20] Fig. 1",
         "risk of marginalized means as a function of the noise variance",
-        ((REPRODUCES, "that a small amount of noise reduces the risk"),),
+        ((REPRODUCES, "in that a small amount of noise reduces the risk"),),
         FIGURES,
     ),
     Item(
@@ -207,7 +210,8 @@ ITEMS = (
         (
             (
                 REPRODUCES,
-                "the gains over the plain average, but not the advantage of marginalized means",
+                "for the gains over the plain average, but not for the advantage of marginalized "
+                "means",
             ),
         ),
         f"[below](#densities), {TAILS}",
@@ -219,7 +223,8 @@ ITEMS = (
         (
             (
                 REPRODUCES,
-                "the gains over the plain average, but not the advantage of marginalized means",
+                "for the gains over the plain average, but not for the advantage of marginalized "
+                "means",
             ),
         ),
         TAILS,
@@ -233,7 +238,11 @@ ITEMS = (
                 REPRODUCES,
                 "for marginalized means and mostly for simple shrinkage, with small gains",
             ),
-            (NOT, "for flexible shrinkage, because most of its differences are within chance"),
+            (
+                NOT,
+                "for flexible shrinkage, because most of its differences are within "
+                "chance variation",
+            ),
         ),
         f"[below](#densities), {DENSITIES}",
         "X20_table3_density_nll",

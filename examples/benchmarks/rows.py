@@ -157,7 +157,7 @@ def by_size(rows: list[Row]) -> str:
             plain(row.value)
         )
     return markdown(
-        ["what", "against", *(f"n = {n}" for n in sizes)],
+        ["test", "compared with", *(f"n = {n}" for n in sizes)],
         [[*key, *(values.get(n, "") for n in sizes)] for key, values in lines.items()],
     )
 

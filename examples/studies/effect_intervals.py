@@ -145,10 +145,11 @@ def page(tables) -> list[str]:
     )
     return [
         claim("Intervals of spread are conservative in small samples.", spread.min() > 0.94)
-        + f" Newcombe's intervals for a difference of proportions ({SHARES[0]:g} and {SHARES[1]:g}) covered in "
-        f"{share.min():.1%} to {share.max():.1%}.",
-        f"Each setting has {trials} pairs of samples; exact 95% intervals cover in [{low:.4f}, {high:.4f}] of them "
-        "with "
+        + " Newcombe's intervals for a difference of proportions "
+        f"({SHARES[0]:g} and {SHARES[1]:g}) covered it in {share.min():.1%} to "
+        f"{share.max():.1%} of data sets.",
+        f"Each setting has {trials} pairs of samples; the measured coverage of exact "
+        f"95% intervals would be in [{low:.4f}, {high:.4f}] with "
         f"probability 99.9%. The second sample is scaled by {STRETCH:g} and shifted by {SHIFT:g} standard deviations. "
         "Location is the AUC, with a score interval; spread is the ratio of interquartile ranges.",
         *parts,

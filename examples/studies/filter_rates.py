@@ -169,7 +169,7 @@ def values(tables) -> dict:
     slow = fixed[fixed["a"] == min(POWERS)]
     flat = flatter(fixed)
     where = (
-        f"{r.kernel}, {r.filter}, a = {r.a:g} ({r.slope:.2f} for {r.bound:.2g})"
+        f"{r.kernel}, {r.filter}, a = {r.a:g} ({r.slope:.2f} instead of {r.bound:.2g})"
         for r in flat.itertuples()
     )
     gaussian = table[table["kernel"] == "gaussian"]

@@ -377,8 +377,10 @@ def _own_levels(holds: pd.DataFrame, fails: pd.DataFrame) -> str:
     )
     return (
         f"Where the regressions fit, `local` has rates of {_range(ours[ours['method'] == 'local'])} if the spread is "
-        f"constant, but {apart} if it is not. Settings in which our methods exceed {LIMIT:.0%} by more than "
-        f"simulation error: {beyond or 'none'}. Where the regressions do not fit, use a model of X given Z, strata or "
+        f"constant, but {apart} if it is not. Our methods exceed {LIMIT:.0%} by more than "
+        "simulation error in "
+        f"{'these settings: ' + beyond if beyond else 'no setting where their assumptions hold'}. "
+        "Where the regressions do not fit, use a model of X given Z, strata or "
         f"another regressor. However, a note warns in only {noted:.0%} of these data sets (and in {falsely:.1%} of "
         "the others)."
     )
@@ -389,8 +391,9 @@ def _samples(table: pd.DataFrame) -> str:
     null, power = table[table["effect"] == "none"], table[table["effect"] != "none"]
     hard = (null["shape"] == "rough") | ((null["shape"] == "smooth") & (null["columns"] > 1))
     text = (
-        f"If Z is the covariate of two samples (X where Y > 0, and X elsewhere), the default method has Type I error "
-        f"rates of {_range(null[~hard])} where the regressions fit"
+        "If the two samples are the rows of X where Y > 0 and the other rows of X, with Z as the "
+        f"covariate, the default method has Type I error rates of {_range(null[~hard])} where the "
+        "regressions fit"
     )
     text += f", but {_range(null[hard])} where they do not." if hard.any() else "."
     return text + (f" Its power against an effect of 0.5 is {_range(power)}." if len(power) else "")
@@ -400,7 +403,8 @@ def _own_kernels(table: pd.DataFrame) -> str:
     """Describe the levels of tests within strata with kernels of the user."""
     beyond = int(beyond_chance(table).sum())
     return (
-        f"Counts of {SPECIES} species and a number both depend on one of {CLINICS} clinics, which is Z. The "
+        f"Counts of {SPECIES} species and a number both depend on which of {CLINICS} clinics, Z, a "
+        f"row comes from. The "
         f"Bray-Curtis kernel of the counts is specified as a function or as a `Precomputed` matrix. Rows are permuted "
         f"within clinics, {FEW_PERMUTATIONS} times per test, in {table['trials'].min():,} data sets per setting. The "
         f"Type I error rates are {_range(table)}; they exceed {LIMIT:.0%} by more than simulation error in {beyond} "
@@ -456,13 +460,16 @@ def page(tables) -> list[str]:
     mean.columns = [f"n = {n}" for n in mean.columns]
     return [
         "No conditional independence test is valid for every distribution [SP20]. Ours assume that their regressions "
-        "capture how X and Y depend on Z; `local` also assumes a nearly constant spread. We say that the regressions "
-        "fit if the residual shift (the bias left by the function of Z common to X and Y, in standard deviations of "
-        f"the statistic) is at most {HOLDS}.",
+        "capture how X and Y depend on Z; `local` also assumes a nearly constant spread. We say "
+        f"that the regressions fit if the residual shift is at most {HOLDS}. This is the bias of "
+        "the statistic, in its standard deviations, that remains after regression because X and Y "
+        "share a function of Z.",
         _own_levels(holds, fails),
         f"The default method was tested on {trials:,} data sets per setting, other methods on "
-        f"{null['trials'].min():,} to {null['trials'].max():,}. KCI and RCIT are from causal-learn, PartialDcorr and ConditionalDcorr "
-        "from hyppo; GCM uses our regressions.",
+        f"{null['trials'].min():,} to {null['trials'].max():,}. KCI (kernel "
+        "conditional independence test) and RCIT (its randomized approximation) are from "
+        "causal-learn, PartialDcorr and ConditionalDcorr are from hyppo, and GCM (generalized "
+        "covariance measure) uses our regressions.",
         "## With a model of X given Z",
         "Type I error rates; the wrong model has 0.9 times the true slope and 0.9 times the true noise.",
         _wide(models, *KEYS),
@@ -470,7 +477,11 @@ def page(tables) -> list[str]:
         _samples(tables["samples"]),
         "## Your own kernels within strata",
         _own_kernels(tables["kernels"]),
-        markdown(tables["kernels"].drop(columns="trials")),
+        markdown(
+            tables["kernels"]
+            .drop(columns="trials")
+            .rename(columns={"rejected": "rate", "low": "lower limit", "high": "upper limit"})
+        ),
         "## Power",
         "Mean power, by the effect of X on Y:",
         _mean_powers(power),
@@ -516,8 +527,8 @@ def _behind(power: pd.DataFrame, null: pd.DataFrame) -> str:
         ]
         near, cells = near + (powers["residuals"] >= max(rivals, default=0.0) - MARGIN), cells + 1
     return (
-        f"In {near} of {cells} settings the power of the default method is at least that of the best competitor with a "
-        f"controlled Type I error rate, or less by at most {MARGIN}."
+        f"In {near} of {cells} settings, the power of the default method is at most {MARGIN} below "
+        "that of the best competitor that controls the Type I error rate."
     )
 
 

@@ -217,7 +217,7 @@ def values(tables) -> dict:
     power = tables[""]
     levels = tables["levels"]
     effects = tables["effects"]
-    lost = (f"{r.lost:.3f} ± {r.error:.3f} of power ({label(r.data)})" for r in power.itertuples())
+    lost = (f"{r.lost:.3f} ± {r.error:.3f} ({label(r.data)})" for r in power.itertuples())
     by_test = levels.pivot(index="test", columns="estimator", values="level").loc[
         list(dict.fromkeys(levels["test"]))
     ]
@@ -235,7 +235,7 @@ def values(tables) -> dict:
         ),
         "level_trials_of_auto": levels["trials"].min(),
         "gaps": f"{GAPS:.0%}",
-        "pairs": " and ".join(map(str, NUMBERS)),
+        "pairs": " and ".join(f"{number:,}" for number in NUMBERS),
         "effects": len(EFFECTS),
         "features": len(FEATURES),
         "effect_trials": effects["trials"].max(),

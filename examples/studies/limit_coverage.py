@@ -323,7 +323,8 @@ def opening(tables) -> str:
     reached = int((table["coverage"] >= BELOW).sum())
     low = table.loc[table["coverage"].idxmin()]
     return (
-        f"Columns with few values, effects near 1, and rows in blocks are hard for intervals: "
+        f"Columns with few values, effects near 1, and rows in blocks are difficult cases for "
+        f"intervals: "
         f"95% intervals covered the truth in at least 93% of data sets in {reached} of {len(table)} such settings. The "
         f"lowest coverage was {low['coverage']:.1%} ({low['measure']}: {low['data']}; {low['rows']})."
     )
@@ -374,23 +375,25 @@ def page(tables) -> list[str]:
         markdown(pd.DataFrame(rows)),
         f"Below 93%, apart from shares in groups: {lowest or 'none'}.",
         "## Shares in groups",
-        f"The difference between shares of {SHARE[0]:g} and {SHARE[1]:g}, with {MEMBERS} rows in a group and "
-        "beta-binomial numbers. The variance between few groups is estimated with little precision, which Newcombe's "
+        f"The effect is the difference between proportions of {SHARE[0]:g} and {SHARE[1]:g}; "
+        f"each group has {MEMBERS} rows and a beta-binomial count. The "
+        "variance between few groups is estimated with little precision, which Newcombe's "
         "intervals do not allow for.",
         markdown(groups),
         "## Blocks",
-        "*Within blocks* is the AUC of the witness function from rows of one block. "
+        "*Within blocks* is the AUC of the witness function, computed from pairs of rows "
+        "of the same block. "
         + claim("Its intervals are too long in blocks of few rows. ", within.min() > 0.98)
         + "*Blocks ignored* are the "
         "effects of columns that `compare(blocks=)` shows: they compare all rows, so the intervals cover that "
         "effect and not the effect within blocks. "
         + claim(
-            "Where blocks differ much, these intervals are too long, because rows of different blocks count as "
-            "independent draws from all of them.",
+            "Where blocks differ greatly, these intervals are too long, because they "
+            "treat all rows as independent draws from one mixture of the blocks.",
             different.min() > 0.98,
         ),
         f"Each setting has {int(table['trials'].max())} data sets; those without an interval (such as flags without a "
-        "single True) do not count. Near 1, coverage is often above 95%, because few rows differ.",
+        "single True) are left out. Near 1, coverage is often above 95%, because few rows differ.",
     ]
 
 

@@ -209,7 +209,8 @@ def opening(tables) -> str:
     low = table.loc[table["coverage"].idxmin()]
     return (
         f"95% intervals covered the truth in at least 93% of data sets in {int((table['coverage'] >= BELOW).sum())} of "
-        f"{len(table)} settings. The lowest coverage was {low['coverage']:.1%} ({low['measure']}, {low['data']} data, "
+        f"{len(table)} settings. The lowest coverage was {low['coverage']:.1%} ({low['measure']}, "
+        f"{low['data']}, "
         f"{low['design']})."
     )
 
@@ -256,12 +257,15 @@ def page(tables) -> list[str]:
     return [
         markdown(summary),
         f"Below 93%: {which or 'none'}.",
-        "Intervals of medians are too long where values are tied, because they are made of observed values. Adjusted "
+        "Intervals of medians are too long where values are tied, because their "
+        "limits are differences of observed values. Adjusted "
         "AUCs are conservative in blocks of few rows.",
         f"Each setting has {int(table['trials'].max())} pairs of samples; those without an interval (at most "
-        f"{(1.0 - table['intervals'] / table['trials']).max():.1%} of a setting) do not count. The second sample is shifted by {SHIFT:g} "
-        "standard deviations and stretched by 1 or 1.5 (the tables have the lower coverage). Blocks differ by four "
-        "standard deviations of normal data, and the covariate is .7 standard deviations larger in the second sample.",
+        f"{(1.0 - table['intervals'] / table['trials']).max():.1%} of a setting) "
+        f"are left out. The second sample is shifted by {SHIFT:g} "
+        "standard deviations and stretched by 1 or 1.5 (the tables show the lower of the two "
+        "coverages). Effects of blocks have a standard deviation of 4 (normal data: 1), and the "
+        "covariate is 0.7 standard deviations larger in the second sample.",
         "## Means of rows and groups",
         wide(table, MEAN, "rows|groups"),
         "## Medians of rows and groups",

@@ -302,7 +302,7 @@ def urns_of(score) -> pd.DataFrame:
         "data": "score",
         "n": "reference rows",
         "alpha": f"alarms at {ALPHA:g}",
-        "longer": f"the same in {LONGER} n rows",
+        "longer": f"alarms at {ALPHA:g} in {LONGER} n rows",
         "small alpha": f"alarms at {ALPHA / 10.0:g}",
         "run length": "alarms by the run length (at most 0.5)",
     }
@@ -319,7 +319,7 @@ def monitors_of(monitor) -> pd.DataFrame:
         "rows": "rows",
         "alarms": "alarms",
         "trials": "streams",
-        "rejected": "share",
+        "rejected": "proportion",
         "interval": "95% interval",
     }
     times = monitor["design"].map({"alpha": LONG, "longer": LONGER})

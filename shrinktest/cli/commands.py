@@ -48,6 +48,7 @@ class Command:
             return "DESIGN: see shrinktest power --list. With --store, an interrupted run resumes."
         return (
             "Files are CSV, Parquet or npy, patterns such as 'a/*.parquet', or - (standard input)."
+            "\nDefaults are in parentheses."
         )
 
 
@@ -71,7 +72,7 @@ COMMANDS = {
         "'zip=category,amount=number' --decimal ,|"
         "march.parquet april.parquet --by country --sort effect --top 10 --fail-if 'auc > 0.6'",
         shown={
-            "by": "NAME column whose values each get a report, with p-values adjusted across all",
+            "by": "NAME column: one report per value, with p-values adjusted across the reports",
             "sort": "VALUE order of the columns: pvalue, effect or column (pvalue)",
             "fail_if": _AUC,
         },
@@ -221,9 +222,11 @@ COMMANDS = {
         runner="monitor_command:run_monitor",
         leave_out="scores reference",
         shown={
-            "alpha": "N probability of a false alarm at any time (0.05)",
+            "alpha": "N upper bound on the probability of ever raising a false alarm (0.05)",
             "exit_code": "- exit with 1 on an alarm",
-            "fail_if": "CONDITION exit with 1 if the result meets a condition: 'evidence > 20'",
+            "fail_if": (
+                "CONDITION exit with 1 if the result meets a condition, such as 'evidence > 20'"
+            ),
             "seed": "N seed that makes the result reproducible",
         },
     ),

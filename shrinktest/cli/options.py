@@ -94,9 +94,9 @@ HELP = {
     "skip_rows": "N number of lines to skip at the beginning",
     "nan_policy": "VALUE treatment of missing values: {choices} ({default})",
     "sort": "- sort the rows by --time first",
-    "unordered": "- shuffle the rows of each file, because their order has no meaning",
+    "unordered": "- shuffle the rows of each file; use this if their order has no meaning",
     "state": "FILE file that stores the monitor; if it exists, pass no reference",
-    "again": "- process files again that the monitor has already processed",
+    "again": "- process files even if the monitor has already processed them",
     "several": "- find several changes, one after another",
     "n_changes": "N largest number of changes, with --several (no limit)",
     "change": "VALUE single: one change; epidemic: a change that later ends ({default})",
@@ -159,7 +159,9 @@ HELP = {
     "scale": (
         "VALUE units: sd, mad, rank, deviation, none, or per column (1,1000 or income=1000,age=mad)"
     ),
-    "types": "TYPES types: zip=category,amount=number,id=drop,day=date,size=S<M<L; repeatable",
+    "types": (
+        "TYPES column types: zip=category,amount=number,id=drop,day=date,size=S<M<L; repeatable"
+    ),
     "blocks": "NAME column of labels: permute rows only within blocks",
     "groups": "NAME column of labels: permute whole groups (clusters)",
     "top": "N number of columns that the report shows (all)",
@@ -179,7 +181,7 @@ HELP = {
     "alpha": "N significance level; the p-value does not depend on it ({default})",
     "alphas": "LEVELS significance levels, such as 0.05,0.1",
     "confidence": "N confidence level of the intervals ({default})",
-    "run_length": "N smallest mean number of rows before a false alarm; replaces --alpha",
+    "run_length": "N lower bound on the mean number of rows before a false alarm; replaces --alpha",
     "seed": "N seed that makes the p-value reproducible",
     "n": "SIZES sample sizes, such as 20,40,80",
     "trials": "N number of simulated data sets per sample size ({default})",

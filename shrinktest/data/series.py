@@ -81,7 +81,7 @@ def read_series(
         raise ValueError(
             f"{name} changes only in {listed(telling)}, which are times, so nothing is left to test"
         )
-    way = "times= gives rows names that stay" if times_kept else "times stay with their rows"
+    way = "times= gives rows permanent labels" if times_kept else "times stay with their rows"
     rows_left = () if keep.all() else (note("rows-left", way=way),)
     return Series(
         variable=replace(variable, name=name),

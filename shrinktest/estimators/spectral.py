@@ -366,12 +366,13 @@ class NuMethod(_Gradient):
 
     The method is that of [S14] Table 1, but the coefficients, which the paper does not print
     (erratum E20), come from the normalized Jacobi polynomials.  Because the filter overshoots
-    slightly (for nu = 1 factors up to 6/5), it is not a pure shrinkage.
+    slightly (for nu = 1 factors up to 6/5), it is not pure shrinkage.
 
     Parameters
     ----------
     t : int, optional
-        Fixed number of iterations, as for :class:`Landweber`, where t iterations correspond to t^2.
+        Fixed number of iterations, as for :class:`Landweber`, of which t^2 iterations correspond to
+        t of this method.
     nu : float, default 1.0
         Qualification of the method, a positive number.
     eta : float, optional
@@ -424,7 +425,7 @@ class TSVD(Filter):
     m : int, optional
         Number of components, not counting those in the null space of K, which do not contribute.
     threshold : float, optional
-        Threshold for the eigenvalues of K/n, of which those of at least threshold * mean(K_ii) are
+        Threshold for the eigenvalues of K/n: those that are at least threshold * mean(K_ii) are
         used.
     rule : {"loo", "gcv"}, default "loo"
         Score if neither is fixed: leave-one-out, or generalized cross-validation, which rarely

@@ -42,19 +42,19 @@ class Whitened(PooledKernel):
 
     Notes
     -----
-    With phi the features of the kernel about their mean over the N pooled observations, C their
-    covariance operator and c = lam tr(C), this is k(x, y) = 1 + w(x, y) / D, where w(x, y) =
-    phi(x)'(C + c I)^-1 phi(y) and D is the mean of w(x, x) over the pooled sample.  Although the
-    constant changes no difference in means, it gives the features a mean that is not zero, for
-    estimators that shrink it.  Because no label enters the kernel, its test is exact.
+    Let phi be the features of the kernel, centered at their mean over the N pooled observations, C
+    their covariance operator and c = lam tr(C).  Then k(x, y) = 1 + w(x, y) / D, where w(x, y) =
+    phi(x)'(C + c I)^-1 phi(y) and D is the mean of w(x, x) over the pooled sample.  The constant 1
+    does not affect differences in means, but it gives the features a nonzero mean, which shrinkage
+    estimators require.  Because no label enters the kernel, its test is exact.
 
     The squared distance of two mean embeddings is, up to D, the kernel Fisher discriminant ratio of
     [HBM07] and the spectral-regularized distance of [HSL24]; if each margin is whitened separately,
     HSIC is the normalized cross-covariance of [FGSS08].
 
-    With at least 400 rows (or 20 / lam, if more), tests of samples compute the features at 5 / lam
-    rows of the pooled sample, at least 100 and at most 2000, evenly spaced in sorted order, unless
-    ``gram="dense"``.
+    If the pooled sample has at least 400 rows (or 20 / lam, if that is more), tests of samples
+    compute the features at 5 / lam of its rows (but at least 100 and at most 2000), which are
+    evenly spaced in sorted order.  ``gram="dense"`` uses all rows.
 
     References
     ----------
@@ -204,11 +204,11 @@ class Depth(PooledKernel):
 
     Notes
     -----
-    With u(x) the depth of x less the mean depth of the pooled sample, in units of its standard
-    deviation there, the kernel is 1 + u(x) u(y).  Therefore, two samples are as far apart as their
-    mean depths, which is the comparison of [LS93] with depths instead of their ranks.  It detects
-    changes in spread, even small ones in each of many columns, and observations in the tails, but
-    no shift between samples of equal shape; combine it with other kernels.
+    Let u(x) be the depth of x minus the mean depth of the pooled sample, divided by the standard
+    deviation of the depths there.  The kernel is 1 + u(x) u(y).  Therefore, two samples are as far
+    apart as their mean depths, which is the comparison of [LS93] with depths instead of their
+    ranks.  It detects changes in spread, even small ones in each of many columns, and observations
+    in the tails, but no shift between samples of equal shape; combine it with other kernels.
 
     References
     ----------

@@ -344,10 +344,10 @@ class LabelsByChance(_Modelled):
 class Copies(_Modelled):
     """Copies of the data, or of a part of them, that are drawn from a model.
 
-    The null distribution is then by simulation: the statistic of :func:`permutation_test` is called
-    with seeds instead of permutations, and turns them into data by ``copy``.  Its p-value is exact
-    if the model draws from the distribution of the data under the null hypothesis, but not if its
-    parameters were estimated from these data.
+    The null distribution is then obtained by simulation: the statistic of :func:`permutation_test`
+    is called with seeds instead of permutations, and turns them into data by ``copy``.  Its p-value
+    is exact if the model draws from the distribution of the data under the null hypothesis, but not
+    if its parameters were estimated from these data.
 
     Parameters
     ----------

@@ -47,8 +47,8 @@ class BesagClifford(Stopping):
     Parameters
     ----------
     h : int, default 20
-        Number of exceedances at which drawing stops.  The standard error of a large p-value is
-        about p / sqrt(h), which is 22% for 20.
+        Number of exceedances at which drawing stops.  The standard error of a large p-value p is
+        about p / sqrt(h), which is 22% of p for h = 20.
 
     Notes
     -----
@@ -56,9 +56,9 @@ class BesagClifford(Stopping):
     g < h among all B draws.  It is exact [BC91]: without ties P(p <= x) = x under the null
     hypothesis at every x that is a possible p-value.
 
-    At levels up to h / (B + 1), 0.02 with B = 999, the decision is that of all B draws; at others
-    that of the first h / alpha - 1.  Under the null hypothesis the test needs about h (1 + log(B /
-    h)) draws on average, 98 of 999.
+    At levels alpha up to h / (B + 1), which is 0.02 for B = 999, the decision is the one that all B
+    draws give; at higher levels it is the one that the first h / alpha - 1 draws give.  Under the
+    null hypothesis the test needs about h (1 + log(B / h)) draws on average, 98 of 999.
 
     References
     ----------

@@ -74,9 +74,11 @@ def minimum_detectable_effect(
     n : int
         Size of the first sample; number of pairs, rows or groups.
     power : float, default 0.8
+        Required power, above ``alpha`` and below 1.
     estimator : str, MeanEstimator, callable, AnyTest, list of these, or dict, default "kme"
         The test, as in :func:`solve_sample_size`.
     alpha : float, default 0.05
+        Significance level of the test.
     ratio : float, optional
         Size of the second sample over the size of the first; default the design's own.
     n_trials : int, default 2000
@@ -90,6 +92,7 @@ def minimum_detectable_effect(
     confidence : float, default 0.95
         Confidence of the interval.
     rng : None, int, SeedSequence, BitGenerator or Generator
+        Seed of the search.
     workers : int, optional
         Processes; default all usable cores.  The result is the same for any number.
     progress : bool, default False
@@ -114,12 +117,12 @@ def minimum_detectable_effect(
 
     Notes
     -----
-    The effect of the design is doubled or halved until the power is crossed, then bracketed.  These
-    data sets share random numbers: data set k differs between effects in the effect only, so
-    that rejections are rarely lost as it grows.  Then, in four rounds, new data sets, different
-    ones at each effect, go to the effects at which the power is a little below, at and a little
-    above the target, according to a probit regression on the effect (statsmodels).  The answer is
-    fitted to these; the interval is Fieller's.
+    The effect of the design is doubled or halved until the power crosses the target, and then
+    bracketed.  These data sets share random numbers: for two effects, data set k differs only in
+    the effect, so that rejections are rarely lost as the effect grows.  Then, in four rounds, new
+    data sets are drawn, independently for each effect, at the effects where the power is a little
+    below, at and a little above the target, according to a probit regression on the effect
+    (statsmodels).  The answer is fitted to these; the interval is Fieller's.
 
     Fresh data sets at the answer, max(200, n_trials / 4), and as many of its null twin, then check
     it as in :func:`solve_sample_size`.

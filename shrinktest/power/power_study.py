@@ -71,17 +71,19 @@ def power_study(
         the dict, or keyword arguments of the test, such as ``{"narrow and wide": {"estimator":
         ["kme", "skmse"], "bandwidth": ["0.5 * median", "2 * median"]}}``.  Any other test is a
         function ``(X, Y)`` or ``(X, Y, rng)`` that returns a p-value, such as the tests of
-        scipy.stats, :class:`~shrinktest.power.AnyTest`, or a name of :doc:`/power`, such as
-        "ks_2samp".
+        scipy.stats, an :class:`~shrinktest.power.AnyTest`, or a name listed in :doc:`/power`, such
+        as "ks_2samp".
     sample_sizes : int or sequence of int
         Numbers of observations in X; those in Y follow from the design.
     alphas : float or sequence of float
         Significance levels, all computed from the same tests.  A test rejects when p <= alpha.
     n_trials : int or range, default 500
-        Number of data sets per sample size; ``range(100, 200)`` means those numbered 100 to 199,
-        for a part of a study that :func:`~shrinktest.power.merge` joins to the others.
+        Number of data sets per sample size.  To run a study in parts and join them with
+        :func:`~shrinktest.power.merge`, pass a range: ``range(100, 200)`` runs those numbered 100
+        to 199.
     n_resamples : int or inf, default 999
-        Permutations per test, including tests of other packages that are known by name and permute.
+        Number of permutations per test, including permutation tests of other packages that are
+        passed by name.
     stopping : {None, "besag-clifford", "curtailed"} or Stopping
         When a kernel test may stop permuting early; see :func:`two_sample_test`.  With "curtailed"
         every test draws only until its decision at all ``alphas`` is certain, which gives equal

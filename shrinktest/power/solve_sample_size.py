@@ -93,8 +93,9 @@ def solve_sample_size(
     test : {None, "equivalence"}
         "equivalence" finds how many observations :func:`equivalence_test` needs to show equivalence
         if there is no difference; ``test_options`` are its arguments, with ``margin`` and
-        ``measure``.  Power is then the rejection rate without an effect, whereas the Type I error
-        rate of the check is that in the design, whose difference should equal the margin.
+        ``measure``.  Power is then the rejection rate without an effect.  The check estimates the
+        Type I error rate from the design itself, whose difference should therefore equal the
+        margin.
     power : float, default 0.8
         Required power, above ``alpha`` and below 1.
     alpha : float, default 0.05
@@ -122,7 +123,7 @@ def solve_sample_size(
     workers : int, optional
         Number of processes; default all usable cores.  The result does not depend on it.
     progress : bool, default False
-        Show progress bars.  A search without an effect prints a line in any case.
+        Show progress bars.  If the first sizes show no effect, a line is printed in any case.
 
     Returns
     -------
@@ -153,8 +154,8 @@ def solve_sample_size(
 
     Fresh trials at the answer, max(200, n_trials / 4) of the design and as many of its null twin,
     then check it.  If they do not agree, they are added to the others and the new answer is
-    checked, five times at most (``result.agrees``).  Therefore, the last check is no independent
-    estimate.
+    checked, five times at most (``result.agrees``).  Therefore, the last check is not an
+    independent estimate.
 
     In 200 searches each for shifts at which the t test needs 17, 64 and 699 observations per
     sample, the power at the answer was within 0.03 of 0.8 in 82%, 99.5% and 100% (in the first, one

@@ -54,15 +54,15 @@ class AggregateResult(TestResult):
     ----------
     null : Null
         ``statistic`` is minus the decimal logarithm of the smallest weighted p-value among the
-        members, by gamma distributions with the moments of their statistics or, if there are fewer
-        than a hundred permutations, by ranks.  ``pvalue`` is exact, because the statistic is ranked
-        among its values in all permutations.
+        members.  These p-values come from gamma distributions with the moments of the statistics
+        or, if there are fewer than a hundred permutations, from ranks.  ``pvalue`` is exact,
+        because the statistic is ranked among its values in all permutations.
     setup : Setup
         ``estimator`` is the `Ensemble` of members with the kernels as they were passed; kernels and
         bandwidths are tuples with an entry for each member, and other values are joined by "/" if
         they differ.
     members : tuple of TestResult
-        Results of the members by shared permutations; their p-values are not adjusted.
+        Results of the members from shared permutations; their p-values are not adjusted.
     adjusted : ndarray, shape (k,)
         p-values of the members, adjusted for their number (Westfall and Young); the smallest is
         ``pvalue``.

@@ -50,8 +50,9 @@ class ChangeResult(TestResult):
         ``location``, the first row after the change, counting from 0 (the first changed row of an
         epidemic change), and ``until``, the first row after an epidemic change; ``interval`` and
         ``until_interval``, the first and last location that a test does not reject with this
-        ``confidence``; ``curve`` (n + 1,), the standardized distance of the rows before and after
-        every cut, or the largest of epidemic changes that begin there.  None if not computed.
+        ``confidence``; ``curve`` (n + 1,), the standardized distance between the rows before and
+        after every cut or, for epidemic changes, the largest distance among those that begin there.
+        None if not computed.
     times : tuple
         Times of the rows, if known, for ``result.when`` and ``result.when_interval``.
     null, data, setup, alpha, estimates, rng, notes, context

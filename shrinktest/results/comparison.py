@@ -98,8 +98,8 @@ class ComparisonResult(Result):
         Dates and counters with little overlap in the two tables, which are not part of the overall
         test.
     regions : RegionsResult or None
-        Regions in which one table has more rows than the other, by permutations from the overall
-        test; None if they are not available.
+        Regions in which one table is over-represented, with p-values from permutations of the
+        overall test; None if they are not available.
     sort : {"pvalue", "effect", "column"}
         The order of the columns in tables: most significant first, largest effect first, or by
         name.

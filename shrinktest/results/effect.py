@@ -163,16 +163,17 @@ class TwoSampleEffect(Effect):
     auc : float
         Separability: the probability that an observation of the first sample has a higher value of
         the witness function than one of the second, for functions that were fitted without them
-        (cross-fitting).  0.5 is no better than chance, whereas 1 means that the samples are apart.
+        (cross-fitting).  0.5 is no better than chance, whereas 1 means complete separation.
         A combination uses a weighted sum of its members' functions.
     distance : float
-        The squared distance of the kernel means over the sum of their squared norms or, for kernels
-        with values below zero, a quarter of it over the variance of an even mixture of both samples
-        (for a linear kernel and samples of one size the R^2 of analysis of variance).  It lies
-        between 0 and 1, but its unbiased estimate may be below 0.
+        The squared distance between the kernel means divided by the sum of their squared norms.
+        For kernels with negative values it is instead a quarter of the squared distance divided by
+        the variance of an even mixture of both samples (for a linear kernel and samples of equal
+        size, the R^2 of analysis of variance).  It lies between 0 and 1, but its unbiased estimate
+        may be below 0.
     auc_interval, distance_interval : tuple of float
         Score intervals, with the variance of DeLong et al. (1988), the jackknife variance and the
-        variance of the second order of a U statistic.
+        second-order variance of a U-statistic.
     relative_to : str
         Meaning of distance 1: "norms" (the means have nothing in common), or "variance" (all
         variance is between the samples).

@@ -48,11 +48,11 @@ class EquivalenceResult(Decision):
     Attributes
     ----------
     statistic, pvalue : float
-        The estimate less the margin over its standard deviation if the margin is true, and its
-        p-value; NaN and 1 if there is no variance.
+        The estimate minus the margin, divided by the standard deviation that the estimate has if
+        the effect equals the margin, and the p-value; NaN and 1 if there is no variance.
     estimate, upper, margin : float
-        The effect, its upper limit with confidence 1 - alpha, and the margin.  A difference of
-        means has its sign, second sample less first, and ``upper`` is of its absolute value.
+        The effect, its upper limit with confidence 1 - alpha, and the margin.  A difference in
+        means is signed (second sample minus first), and ``upper`` limits its absolute value.
     measure, alpha, names, folds, notes
         As in :func:`equivalence_test`.
     test : TestResult
@@ -63,8 +63,8 @@ class EquivalenceResult(Decision):
     lower : float
         Lower limit of the effect with confidence 1 - alpha; NaN if there is no variance.
     unit : str
-        The unit of a difference of means: "days" of dates and durations, "hours" of times of day,
-        else empty.
+        The unit of a difference in means: "days" for dates and durations, "hours" for times of day,
+        otherwise empty.
 
     Examples
     --------

@@ -50,9 +50,9 @@ class MonitorResult(Result):
     evidence, largest : float
         Largest evidence of all scores now, and so far.
     threshold : float
-        Evidence of an alarm: 1 / alpha, or twice the run length.
+        Evidence at which an alarm is raised: 1 / alpha, or twice the run length.
     alpha, run_length : float or None
-        Bound on false alarms, of which one is None.
+        Bounds on false alarms; one of the two is None.
     alarm_row, change_row : int or None
         Row of the alarm, and estimated first row after the change, counted from 0.
     when, change_when : str or None

@@ -72,7 +72,7 @@ class MultipleTestsResult(Result):
         ``estimator``, ``form`` and ``tuning``; statistics of an `Ensemble` are minus the decimal
         logarithms of the smallest weighted p-values.
     untested : dict
-        Reasons why tests were not made, by their names.
+        Reasons why tests were not performed, by their names.
     rng, notes
         As in a :class:`TestResult`.
     shared : bool

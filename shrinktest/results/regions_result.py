@@ -81,7 +81,7 @@ class Region:
     conditions : tuple of Condition
         Its sides, one for each of one to three columns; ``words`` joins them.
     over : str
-        Name of the sample that has more there.
+        Name of the sample that has the larger proportion of its rows there.
     first, second : float
         Proportion of the rows of each sample that lie in the region.
     low, high : float

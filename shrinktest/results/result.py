@@ -118,12 +118,12 @@ class TestResult(WordsOfTest, Decision):
         ``estimator`` as it was passed, ``kernel`` and ``bandwidth`` as they were used, ``form``
         ("biased" or "unbiased"), ``tuning`` (when the estimator was tuned: "sample", "joint",
         "pooled", or "fixed"), and ``route``, how the kernel was evaluated ("dense" and "factor"
-        agree, whereas "nystrom" and "rff" approximate).
+        agree, whereas "nystrom" and "rff" are approximations).
     alpha : float
         Significance level at which ``reject`` and ``summary`` decide.
     estimates : tuple of MeanEmbedding
-        The fitted embeddings with their tuned amounts (for independence one, of the centered
-        pairs).
+        The fitted embeddings with their tuned amounts (a single one for independence; see
+        :func:`independence_test`).
     rng : dict
         Bit generator, seed entropy and state before the first draw, which are enough to draw these
         permutations again.

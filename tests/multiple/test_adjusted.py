@@ -257,7 +257,7 @@ def test_several_estimators_and_rows_that_come_round(data):
     ] == [1, 2]
     alone = independence_test(*data, lags=-1, block_length="whole", n_resamples=0)
     assert alone.notes[-2].startswith(
-        "This is lag -1 alone; lags=range(-1, 2) tests all lags up to 1."
+        "Only lag -1 was tested; lags=range(-1, 2) tests all lags up to 1."
     )
     assert "at a lag of 2 the last 2 rows of one series meet the first" in result.notes[-1]
 

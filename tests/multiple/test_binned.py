@@ -58,7 +58,7 @@ def test_rows_with_missing_values_are_left_out_and_counted():
     result = two_sample_test(cut(holes, 600), Batches(Y, bins=100), nan_policy="omit", **fixed)
     dropped = two_sample_test(Batches(np.delete(X, [5, 700, 2999], axis=0), bins=100), Y, **fixed)
     assert close(result, dropped)
-    assert "Left out for missing values: 3 of 3001 rows of X." in result.notes
+    assert "Left out because of missing values: 3 of 3001 rows of X." in result.notes
     with pytest.raises(
         ValueError, match=r"X, batch 1 .* missing value \(NaN\) in row 700, column 1"
     ):

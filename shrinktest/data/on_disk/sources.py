@@ -70,21 +70,21 @@ class Batches:
     ----------
     data : path, list of paths, array, dask collection, lazy table or iterable of arrays
         Files whose names end in .npy, .csv or .parquet, as text or ``Path``, perhaps with wildcards
-        such as ``"before/*.parquet"`` (Parquet requires pyarrow).  An array (n, d), such as a
-        memory map, or an array or a data frame of dask.  A lazy frame of polars or a dataset of
-        pyarrow, whose rows come in the same order at every read.  Or any object that yields
-        arrays (n_i, d) or data frames whenever it is iterated over anew, as a list does but a
-        generator does not, including a DataLoader of torch without shuffling.  Tensors that come
+        such as ``"before/*.parquet"`` (Parquet requires pyarrow); an array (n, d), such as a memory
+        map; a dask array or data frame; or a polars lazy frame or pyarrow dataset, whose rows must
+        come in the same order at every read.  It may also be any object that yields arrays (n_i, d)
+        or data frames each time it is iterated over, such as a list (but not a generator), or a
+        torch DataLoader without shuffling.  Tensors that come
         together in one batch are put side by side, so that ``columns`` can choose among them.
     columns : sequence, optional
         Columns to read: their names in CSV and Parquet files and in tables, else their numbers;
         default all.
     bins : int, default 2000
         Approximate number of bins for the rows of all samples of a test; pass the same number to
-        each of them.  There are more if a sample of 20 rows or more would have fewer than 20.
+        each of them.  More are used if a sample of 20 rows or more would have fewer than 20 bins.
     size : int, default 65536
-        Rows to read at a time from arrays, files and lazy tables, whereas batches of other objects
-        are not divided.
+        Number of rows to read at a time from arrays, files and lazy tables; batches of other
+        objects are not divided.
 
     Notes
     -----
@@ -93,8 +93,8 @@ class Batches:
     other than 2000, or a client or executor as ``workers`` is passed, they are read in batches.
 
     The test then reads the rows twice: first to count them and to draw a sample for the bandwidth
-    and landmarks, and then to add up their features in bins.  Bins are equal-sized, of rows chosen
-    at random by a key, and the few rows left over in every sample are dropped.  Then bins are
+    and landmarks, and then to add up their features in bins.  Bins are of equal size and contain
+    rows chosen at random; the few rows left over in every sample are dropped.  Then bins are
     permuted instead of rows, and the test remains exact, because bins of rows are exchangeable if
     rows are.  The statistic is the squared distance of the means of these rows; its unbiased form
     omits the products of bins with themselves, as it does for rows.
@@ -103,7 +103,8 @@ class Batches:
     rows unless ``scale`` is set, whereas numbers of arrays are not scaled.  Tables with categories,
     dates and text are encoded as in memory, after an extra pass that finds the levels of their
     categories, 1000 at most; CSV files and tables with a column that may count rows need it, too.
-    The memory needed is, for every worker, a batch and the sums of bins, and a sample of 2000 rows.
+    Memory must hold, for every worker, one batch and the sums of the bins, and a sample of 2000
+    rows.
     The result does not depend on the workers, and other batch sizes change only its last
     digits.
 

@@ -65,11 +65,11 @@ class FromData(Design):
 
     Notes
     -----
-    Rows, pairs or groups are drawn with replacement (the bootstrap).  Under the null it draws both
-    samples from the pooled rows, or each of the two variables separately; it swaps pairs at random,
-    and permutes the groups of variables, and rows within blocks.  Powers tend to be too high,
-    because an effect that is in the pilot data by chance counts as real.  A sample whose complete
-    rows are all equal is drawn again.
+    Rows, pairs or groups are drawn with replacement (the bootstrap).  Under the null hypothesis,
+    both samples are drawn from the pooled rows, or the two variables are drawn separately; pairs
+    are swapped at random, and groups (of two variables) and rows within blocks are permuted.
+    Powers tend to be too high, because an effect that is in the pilot data by chance counts as
+    real.  A sample whose complete rows are all equal is drawn again.
 
     Examples
     --------
