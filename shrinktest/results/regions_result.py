@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from textwrap import fill
 from typing import Any
 
@@ -14,8 +15,10 @@ from shrinktest._warn import tiny_is_zero
 from shrinktest.data.column import Column
 from shrinktest.results.base import Result
 from shrinktest.results.info import TWO_SAMPLE
+from shrinktest.results.paragraph import draws_in_words, paragraph, seed_in_words
 from shrinktest.results.plots.regions import plot_regions
-from shrinktest.results.printing import WIDTH, Summary, Table, shown_pvalue
+from shrinktest.results.printing import WIDTH, Summary, Table, shown_pvalue, without_zero
+from shrinktest.results.references import cited
 
 _DAY = 86400e6  # microseconds
 
@@ -150,8 +153,9 @@ class RegionsResult(Result):
     alpha, confidence : float
         Significance level of the adjusted p-values, and confidence level of each interval, which is
         not adjusted for their number.
-    n_resamples, exact
-        Number of permutations and whether they were enumerated, as in the test.
+    n_resamples, exact, restriction, rng
+        Number of permutations, whether they were enumerated, which units were permuted, and random
+        numbers, as in the test.
     drawn : tuple of tuple of Column
         Rows of each sample, in the columns that a picture shows.
     notes : tuple of str
@@ -188,6 +192,8 @@ class RegionsResult(Result):
     exact: bool
     drawn: tuple[tuple[Column, ...], tuple[Column, ...]]
     notes: tuple[str, ...] = ()
+    restriction: str = ""
+    rng: Mapping[str, Any] = field(default_factory=dict)
 
     computed = ("answer",)
     plot = plot_regions
@@ -237,8 +243,48 @@ class RegionsResult(Result):
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python values; ``regions`` are the rows of ``table``."""
         names = ("names", "n_boxes", "n_clear", "smallest", "alpha", "confidence")
-        values = self._plain("answer", *names, "n_resamples", "exact", "notes")
+        drawn = ("n_resamples", "exact", "restriction", "rng")
+        values = self._plain("answer", *names, *drawn, "notes")
         return values | {"regions": self.rows()}
+
+    def paragraph(self) -> str:
+        """Return three sentences for an article: method, regions, and software."""
+        first, second = self.names
+        moved = TWO_SAMPLE.moved
+        return paragraph(
+            f"The proportions of {first} and {second} in {self.n_boxes} boxes of columns were "
+            "compared",
+            "permutation tests",
+            [
+                draws_in_words(self.n_resamples, moved, self.restriction, exact=self.exact),
+                f"p-values adjusted by the step-down procedure of Westfall and Young"
+                f"{cited(self._sources())}",
+            ],
+            [self._finding()],
+            self.versions,
+            seed_in_words(self.rng),
+        )
+
+    def _finding(self) -> str:
+        """Return the regions in a clause."""
+        clear = f"significant at level {without_zero(f'{self.alpha:g}')}"
+        if not self.regions:
+            return (
+                f"no difference was {clear} (smallest adjusted p = {shown_pvalue(self.smallest)})"
+            )
+        regions = [
+            f"{region.words} ({_percent(region.first)} and {_percent(region.second)}; difference "
+            f"{region.change}; adjusted p = {shown_pvalue(region.adjusted)})"
+            for region in self.regions
+        ]
+        return (
+            f"{self.n_clear} boxes were {clear}, and the clearest that do not overlap are "
+            f"{'; '.join(regions)}"
+        )
+
+    def _sources(self) -> tuple[str, ...]:
+        """Return keys of the papers."""
+        return ("WY93",)
 
     def summary(self) -> Summary:
         """Return the settings, and a row for each region, clearest first."""
@@ -327,4 +373,4 @@ def regions_of(
     first, second = result.names or (None, None)
     names = (first or "X", second or "Y")
     regions: RegionsResult = result.require_data().regions(names, alpha, confidence)
-    return regions
+    return replace(regions, restriction=result.restriction, rng=result.rng)

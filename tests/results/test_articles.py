@@ -46,7 +46,7 @@ FEW = {"n_resamples": 99, "rng": 0, "workers": 1}
 #: Results that are parts of others, or no tests.
 NO_PARAGRAPH = {
     *("effect", "effect of several", "effect of dependence"),
-    *("band", "regions", "risk", "path"),
+    *("band", "risk", "path"),
 }
 
 

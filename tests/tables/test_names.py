@@ -148,7 +148,9 @@ def test_one_note_says_what_is_left_out_of_variables():
     def notes(result):
         return [note for note in result.notes if "Left out" in note]
 
-    message = "Left out because of missing values: 4 of 30 rows; missing in a (2) of X and b (3) of Y."
+    message = (
+        "Left out because of missing values: 4 of 30 rows; missing in a (2) of X and b (3) of Y."
+    )
     assert notes(independence_test(holed["a"], holed["b"], **omit)) == [message]
     assert notes(independence_test(holed["a"], holed["b"], given=holed["site"], **omit)) == [
         message

@@ -294,7 +294,10 @@ def test_omitted_rows_are_counted():
     message = "Left out because of missing values: 2 of 4 rows of X and 1 of 3 rows of Y; missing in u (2), v (1)."
     assert message in result.notes
     array = two_sample_test([[1.0], [NAN], [2.0]], [[1.0], [3.0]], nan_policy="omit", alpha=0.5)
-    assert "Left out because of missing values: 1 of 3 rows of X; missing in column 0 (1)." in array.notes
+    assert (
+        "Left out because of missing values: 1 of 3 rows of X; missing in column 0 (1)."
+        in array.notes
+    )
     many = two_sample_test_columns(A[["u"]], B[["u"]], nan_policy="omit", alpha=0.5)
     assert any("missing in u (2)" in note for note in many.notes)
 

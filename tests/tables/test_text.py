@@ -179,7 +179,9 @@ def test_the_form_of_days_decides():
 def test_whole_numbers_as_text_are_noted():
     table = pd.DataFrame({"zip": ["101", "202", "303"] * 20, "k": NUMBERS})
     result = two_sample_test(table, table[::-1], n_resamples=19, alpha=0.5, rng=0)
-    note = "Column 'zip' is text that contains whole numbers, which are read as numbers (column_types="
+    note = (
+        "Column 'zip' is text that contains whole numbers, which are read as numbers (column_types="
+    )
     assert any(text.startswith(note) for text in result.notes)
     assert not any(text.startswith("Column 'zip' is") for text in two_sample_test(
         table, table[::-1], column_types={"zip": "category"}, n_resamples=19, alpha=0.5, rng=0).notes)  # fmt: skip
