@@ -268,6 +268,8 @@ class RegionsResult(Result):
     def _finding(self) -> str:
         """Return the regions in a clause."""
         clear = f"significant at level {without_zero(f'{self.alpha:g}')}"
+        if not self.n_boxes:
+            return "there were too few rows for any box"
         if not self.regions:
             return (
                 f"no difference was {clear} (smallest adjusted p = {shown_pvalue(self.smallest)})"
@@ -277,10 +279,8 @@ class RegionsResult(Result):
             f"{region.change}; adjusted p = {shown_pvalue(region.adjusted)})"
             for region in self.regions
         ]
-        return (
-            f"{self.n_clear} boxes were {clear}, and the clearest that do not overlap are "
-            f"{'; '.join(regions)}"
-        )
+        boxes = "1 box was" if self.n_clear == 1 else f"{self.n_clear} boxes were"
+        return f"{boxes} {clear}, including {'; '.join(regions)}"
 
     def _sources(self) -> tuple[str, ...]:
         """Return keys of the papers."""
