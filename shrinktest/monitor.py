@@ -75,11 +75,9 @@ class DriftMonitor:
         right one: "number", "category", "boolean", "date" or its format such as "%d/%m/%Y", "drop",
         "ordered", or a list of levels in their order.
     transform : transformer, callable or "hellinger", optional
-        A scikit-learn transformer, which is fitted to half of the reference, or a function of rows
-        that treats every row separately.
+        A scikit-learn transformer, fitted to half of the reference, or a function of single rows.
     nan_policy : {"indicator", "omit", "raise"}, default "indicator"
-        Whether missing values rank lowest, rows with a missing value in any column are dropped, or
-        an error is raised.
+        Missing values rank lowest, rows with any are dropped, or an error is raised.
     scores : str, callable, list of these, or dict, optional
         Scores to monitor: "columns", "pairs" (products of two of up to ten numeric columns),
         "novelty" (distance from the reference), "witness" (learned from the stream); default all.
