@@ -1,6 +1,6 @@
 """Errors of ``tail_pvalue`` at p-values that are known.
 
-200 data sets a design, 50 of an ensemble.  The data are pooled, and the observed statistic is the one that a known share of all
+200 data sets a design.  The data are pooled, and the observed statistic is the one that a known share of all
 permutations reaches: of all there are, in small samples; of the law that the statistic tends to, a weighted sum of chi
 squares with the eigenvalues of the centered Gram matrix, in large ones.  The tail is fitted to 999 or 9999 permutations.
 
@@ -164,8 +164,6 @@ DESIGNS = {
     "11 + 11 rows, auto": partial(enumerated, ensemble),
 }
 CHOSEN_ON = 3
-#: By which the number of data sets is divided: all permutations of an ensemble take long.
-FEWER = {"11 + 11 rows, auto": 4}
 
 
 # --- measured ------------------------------------------------------------------------------------------------------
@@ -203,9 +201,9 @@ def estimate(null: Null, method: str, true: float, fits: list) -> dict:
 def measured(args) -> pd.DataFrame:
     """Return the errors of every method in every design."""
     jobs = [
-        partial(estimates, design, start, min(start + BLOCK, args.trials // FEWER.get(design, 1)))
+        partial(estimates, design, start, min(start + BLOCK, args.trials))
         for design in DESIGNS
-        for start in range(0, args.trials // FEWER.get(design, 1), BLOCK)
+        for start in range(0, args.trials, BLOCK)
     ]
     rows = parts(args, NAME, jobs)
     rows["log"] = np.log10(rows["ratio"])
