@@ -278,7 +278,6 @@ def values(tables) -> dict:
     above = default[~large & (default["pvalue"] <= 1e-5) & (default["covered"] < 0.8)]
     return {
         "data_sets": int(table["data_sets"].max()),
-        "fewest": int(table["data_sets"].min()),
         "few": few,
         "chosen": f"{10.0 ** typical[few, 'pearson3', True]:.1f}",
         "other": f"{10.0 ** typical[few, 'pareto', True]:.1f}",
