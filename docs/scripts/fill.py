@@ -1,7 +1,7 @@
 """Fill the marks of the pages with the values of their scripts; nothing is simulated here.
 
-``python docs/scripts/fill.py`` writes all pages, with ``--figures`` also the figures of the studies.  ``--check``
-writes nothing and fails where a page differs from its data, or says what the data do not hold.
+``python docs/scripts/fill.py`` writes all pages.  ``--check`` writes nothing and fails where a page differs from its
+data, or says what the data do not hold.
 """
 
 from __future__ import annotations
@@ -69,15 +69,15 @@ def faults() -> list[str]:
     return lines + other_faults()
 
 
-def draw() -> None:
-    """Draw the figures of all studies."""
+def draw(folder: Path) -> None:
+    """Draw the figures of all studies into a folder."""
     from _study import figures, tables_of
 
     for path in pages():
         for source in sources(path.read_text(encoding="utf-8")):
             chart = getattr(importlib.import_module(source), "chart", None)
             for name, figure in figures(source, tables_of(source) if chart else {}, chart).items():
-                figure.savefig(DOCS / "figures" / name, dpi=130)
+                figure.savefig(folder / name, dpi=130)
 
 
 def main() -> None:
@@ -86,9 +86,6 @@ def main() -> None:
         "--check",
         action="store_true",
         help="write nothing; fail where a page differs from its data",
-    )
-    parser.add_argument(
-        "--figures", action="store_true", help="also draw the figures of the studies"
     )
     args = parser.parse_args()
     if args.check:
@@ -99,8 +96,6 @@ def main() -> None:
         page, wrong = page_with_values(path)
         path.write_text(page, encoding="utf-8")
         print(path.relative_to(ROOT), *wrong, sep="\n    ")
-    if args.figures:
-        draw()
 
 
 if __name__ == "__main__":

@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import checks
 import llms
 import outputs
 import pytest
+import redraw
 from marks import filled
+from PIL import Image
 
 DOCS = Path(__file__).parents[2]
 
@@ -66,6 +69,30 @@ def test_a_mark_without_a_value_is_a_fault():
     assert filled("<!-- from study -->\n\n<!-- none -->1<!-- /none -->", {"study": {}}.get)[1] == [
         "study has no value none"
     ]
+
+
+def test_a_rate_without_a_mark_or_a_source_is_a_fault(tmp_path, monkeypatch):
+    page = tmp_path / "page.md"
+    monkeypatch.setattr(checks, "DOCS", tmp_path)
+    page.write_text("The test rejects in 12% of data sets.\n", encoding="utf-8")
+    assert len([*checks.unguarded_numbers()]) == 1
+    page.write_text(
+        "It rejects in <!-- rate -->12%<!-- /rate --> of data sets.\n", encoding="utf-8"
+    )
+    assert not [*checks.unguarded_numbers()]
+
+
+def test_a_picture_that_differs_from_its_data_is_stale(tmp_path, monkeypatch):
+    monkeypatch.setattr(redraw, "DOCS", tmp_path / "docs")
+    for folder in ("docs", "new"):
+        (tmp_path / folder / "figures").mkdir(parents=True)
+        for name in ("same", "other"):
+            picture = Image.new("RGB", (50, 40), "white")
+            if (folder, name) == ("new", "other"):
+                picture.paste("black", (10, 10, 20, 20))
+            picture.save(tmp_path / folder / "figures" / f"{name}.png")
+    (fault,) = redraw.stale(tmp_path / "new")
+    assert fault.startswith("other.png")
 
 
 def test_the_list_for_language_models_has_every_page_and_six_calls():
