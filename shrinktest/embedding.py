@@ -42,9 +42,9 @@ class MeanEmbedding:
 
     Notes
     -----
-    The marginalized estimates of [X20] are not finite combinations of the k(x_i, .) (erratum E28).
-    Therefore, their norms and inner products are computed in closed form, which exists for the
-    Gaussian kernel.
+    The marginalized estimates of [X20] are not finite combinations of the k(x_i, .) (erratum E28 in
+    :doc:`/errata`).  Therefore, their norms and inner products are computed in closed form, which
+    exists for the Gaussian kernel.
 
     References
     ----------

@@ -182,9 +182,9 @@ def independence_test(
     Notes
     -----
     HSIC = tr(Kc Lc) / n^2, with centered Gram matrices, is the biased form ([X20] (32), (33),
-    erratum E25), whereas the unbiased form is due to [Song12].  Other estimators are fitted to the
-    Gram matrix Kc o Lc of the centered pairs ([M14] section 4.4), anew for every permutation
-    (:doc:`/theory`).
+    erratum E25 in :doc:`/errata`), whereas the unbiased form is due to [Song12].  Other estimators
+    are fitted to the Gram matrix Kc o Lc of the centered pairs ([M14] section 4.4), anew for every
+    permutation (:doc:`/theory`).
 
     The test is exact if the rows of Y are exchangeable under the null hypothesis (within blocks, or
     as whole groups).  If ``block_length`` is used, it is exact for shifted periodic series, but

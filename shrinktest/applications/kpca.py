@@ -75,10 +75,10 @@ class ShrinkageKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnPo
     ``covariance="skmse"`` (S-COSE) does not change the components, because it multiplies the
     operator by one number.  Its eigenfunctions, and therefore every projection and every
     reconstruction error, are as before; only ``eigenvalues_`` are smaller.  The advantage that
-    [M14] Fig. 3 reports is impossible (erratum E14).  ``covariance="fkmse"`` (F-COSE) and the other
-    spectral filters, however, weight the points unequally and do change the components.  Simple
-    shrinkage of the mean, ``centering="skmse"``, adds alpha^2 mu (x) mu to the operator, which can
-    promote the direction of the mean.
+    [M14] Fig. 3 reports is impossible (erratum E14 in :doc:`/errata`).  ``covariance="fkmse"``
+    (F-COSE) and the other spectral filters, however, weight the points unequally and do change the
+    components.  Simple shrinkage of the mean, ``centering="skmse"``, adds alpha^2 mu (x) mu to the
+    operator, which can promote the direction of the mean.
 
     Regardless of the signs of w, the eigenproblem is solved in the span of the centered features,
     where it is symmetric ([M14]).  Signs are such that the training score of largest size is

@@ -43,7 +43,10 @@ class Marginalized(Tuned, ScaledMean):
         """Return the fixed noise variances (columns,)."""
 
     def tuning_for(self, sizes: tuple[int, ...]) -> str:
-        """Return "pooled" for "auto": unequal noise makes the MMD non-zero under P = Q (E31)."""
+        """Return "pooled" for "auto".
+
+        Unequal noise makes the MMD non-zero under P = Q (erratum E31 in :doc:`/errata`).
+        """
         return "pooled" if self.tuning == "auto" and not self.fixed else super().tuning_for(sizes)
 
     def features(self, kernel: Kernel, points: np.ndarray) -> Kernel:
@@ -128,8 +131,8 @@ class Marginalized(Tuned, ScaledMean):
 
         This linear surrogate on the k(x_i, .) has the weights b = (1 - tr V / (2 th2)) u + K^+ K' u
         / (2 th2^2) with u = 1/n and K'_ij = K_ij (x_i - x_j)' V (x_i - x_j) ([X20] Theorems 1-2
-        with the corrections of erratum E26; an approximation, not an identity).  Because it is a
-        finite combination, every formula for weights applies to it.
+        with the corrections of erratum E26 in :doc:`/errata`; an approximation, not an identity).
+        Because it is a finite combination, every formula for weights applies to it.
         """
         fitted = self.fit(X, kernel)
         points = fitted.points
@@ -165,7 +168,7 @@ class MKME(Marginalized):
         score.
     tuning : {"auto", "sample", "joint", "pooled"}, default "auto"
         Samples for which a variance is chosen, as for :class:`SKMSE`, but "auto" is "pooled",
-        because the two samples must have equal noise (erratum E31).
+        because the two samples must have equal noise (erratum E31 in :doc:`/errata`).
 
     References
     ----------

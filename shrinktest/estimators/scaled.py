@@ -131,8 +131,8 @@ class SKMSE(Tuned, ScaledMean):
     """Kernel mean with simple shrinkage: (1 - alpha) mu_hat + alpha f*.
 
     The target f* is 0 by default.  1 - alpha is clamped to [0, 1], because alpha exceeds 1 exactly
-    when the off-diagonal mean is negative (erratum E8).  For two samples, any *common* amount that
-    is not retuned leaves the p-value of the standard mean unchanged.
+    when the off-diagonal mean is negative (erratum E8 in :doc:`/errata`).  For two samples, any
+    *common* amount that is not retuned leaves the p-value of the standard mean unchanged.
 
     Parameters
     ----------

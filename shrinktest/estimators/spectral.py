@@ -142,7 +142,7 @@ class FKMSE(_Tikhonov):
     loo : {"deletion", "averaged", "paper"}, default "deletion"
         Leave-one-out score if no amount is fixed: exact ("deletion"), exact with mean leverages
         ("averaged"), or the closed form of [M14] Theorem 4, which leaves the deleted point in the
-        basis and therefore shrinks too much (erratum E1).
+        basis and therefore shrinks too much (erratum E1 in :doc:`/errata`).
     tuning : {"auto", "sample", "joint", "pooled"}, default "auto"
         Samples for which an amount is chosen, as for :class:`SKMSE`.
 
@@ -168,8 +168,9 @@ class FKMSE(_Tikhonov):
 class IteratedTikhonov(_Tikhonov):
     """Kernel mean by iterated Tikhonov: t steps of (K + lam I) b <- K 1/n + lam b.
 
-    The factors are 1 - (lam / (D + lam))^t.  The filter is that of [S14] Table 1 with erratum E21,
-    because the update needs K 1/n, and the printed filter has lambda and gamma exchanged.
+    The factors are 1 - (lam / (D + lam))^t.  The filter is that of [S14] Table 1 with erratum E21
+    in :doc:`/errata`, because the update needs K 1/n, and the printed filter has lambda and gamma
+    exchanged.
 
     Parameters
     ----------
@@ -327,7 +328,8 @@ class Landweber(_Gradient):
     """Kernel mean by early-stopped Landweber iteration (L2 boosting).
 
     The step is b <- b + (eta/n) (K 1/n - K b), t times.  It is that of [S14] Table 1 with erratum
-    E19, because the step refers to K/n, whereas the iteration diverges on K itself.
+    E19 in :doc:`/errata`, because the step refers to K/n, whereas the iteration diverges on K
+    itself.
 
     Parameters
     ----------
@@ -340,7 +342,7 @@ class Landweber(_Gradient):
         Largest t that tuning compares, default max(50, 2n).
     loo : {"deletion", "paper"}, default "deletion"
         Leave-one-out score: with each point deleted exactly, or the filter analogue of [M14]
-        Theorem 4 (erratum E1).
+        Theorem 4 (erratum E1 in :doc:`/errata`).
     tuning : {"auto", "sample", "joint", "pooled"}, default "auto"
         Samples for which a number of iterations is chosen, as for :class:`SKMSE`.
 
@@ -365,8 +367,8 @@ class NuMethod(_Gradient):
     """Kernel mean by the nu-method (accelerated L2 boosting), stopped early.
 
     The method is that of [S14] Table 1, but the coefficients, which the paper does not print
-    (erratum E20), come from the normalized Jacobi polynomials.  Because the filter overshoots
-    slightly (for nu = 1 factors up to 6/5), it is not pure shrinkage.
+    (erratum E20 in :doc:`/errata`), come from the normalized Jacobi polynomials.  Because the
+    filter overshoots slightly (for nu = 1 factors up to 6/5), it is not pure shrinkage.
 
     Parameters
     ----------
@@ -429,7 +431,7 @@ class TSVD(Filter):
         used.
     rule : {"loo", "gcv"}, default "loo"
         Score if neither is fixed: leave-one-out, or generalized cross-validation, which rarely
-        truncates (erratum E24).
+        truncates (erratum E24 in :doc:`/errata`).
     tuning : {"auto", "sample", "joint", "pooled"}, default "auto"
         Samples for which a threshold is chosen, as for :class:`SKMSE`.
 

@@ -155,8 +155,8 @@ class Gaussian(DistanceKernel):
     ----------
     bandwidth : float, sequence of float, "median" or "neighbours", default "median"
         A length, in the units of the data, or one per column; or "median" (`median_bandwidth`; the
-        papers' wording differs: erratum E16) or "neighbours" (`neighbour_bandwidth`), or a multiple
-        such as "0.5 * median".
+        papers' wording differs: erratum E16 in :doc:`/errata`) or "neighbours"
+        (`neighbour_bandwidth`), or a multiple such as "0.5 * median".
 
     Examples
     --------

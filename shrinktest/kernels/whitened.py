@@ -50,7 +50,7 @@ class Whitened(PooledKernel):
 
     The squared distance of two mean embeddings is, up to D, the kernel Fisher discriminant ratio of
     [HBM07] and the spectral-regularized distance of [HSL24]; if each margin is whitened separately,
-    HSIC is the normalized cross-covariance of [FGSS08].
+    HSIC is the normalized cross-covariance of [FGSS07].
 
     If the pooled sample has at least 400 rows (or 20 / lam, if that is more), tests of samples
     compute the features at 5 / lam of its rows (but at least 100 and at most 2000), which are
@@ -58,7 +58,7 @@ class Whitened(PooledKernel):
 
     References
     ----------
-    .. [FGSS08] Fukumizu et al., "Kernel measures of conditional dependence", NeurIPS, 2008.
+    .. [FGSS07] Fukumizu et al., "Kernel measures of conditional dependence", NeurIPS, 2007.
     .. [HBM07] Harchaoui et al., "Testing for homogeneity with kernel Fisher discriminant analysis",
        NeurIPS, 2007.
     .. [HSL24] Hagrass et al., "Spectral regularized kernel two-sample tests", Ann. Stat. 52, 2024.
@@ -75,7 +75,7 @@ class Whitened(PooledKernel):
     """
 
     affine = True
-    sources = ("HBM07", "FGSS08")
+    sources = ("HBM07", "FGSS07")
 
     kernel: Kernel = field(default_factory=Gaussian)
     lam: float = 0.1

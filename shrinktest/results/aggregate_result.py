@@ -12,6 +12,7 @@ import numpy as np
 from shrinktest.estimators import KME
 from shrinktest.notes import note
 from shrinktest.results.base import as_tuple, bandwidth_of
+from shrinktest.results.info import INDEPENDENCE
 from shrinktest.results.paragraph import sources_of
 from shrinktest.results.plots.pvalues import plot_members
 from shrinktest.results.printing import Table, number, side_by_side
@@ -104,10 +105,7 @@ class AggregateResult(TestResult):
 
     def _decider(self) -> str:
         member = self.members[self.decided]
-        return (
-            f"{member.estimator!r}, "
-            f"{' x '.join(kernel.label for kernel in as_tuple(member.kernel))}"
-        )
+        return f"{member.estimator!r}, {' x '.join(kernel.label for kernel in _kernels_of(member))}"
 
     @property
     def best(self) -> TestResult:
@@ -128,7 +126,7 @@ class AggregateResult(TestResult):
         for member, adjusted, spec in zip(
             self.members, self.adjusted.tolist(), self.estimator.members, strict=True
         ):
-            kernels = as_tuple(member.kernel)
+            kernels = _kernels_of(member)
             ends = [
                 f"_{label.lower()}" if label else ""
                 for label in self.kind.kernel_names(len(kernels))
@@ -193,14 +191,16 @@ class AggregateResult(TestResult):
         if estimators == (KME(),):
             means = "plain kernel means"
         kernels = dict.fromkeys(
-            kernel.label for member in self.members for kernel in as_tuple(member.kernel)
+            kernel.label for member in self.members for kernel in _kernels_of(member)
         )
         count = f"{len(self.members)} statistics{cited(self._statistic_sources())}"
         used = "kernel" if len(kernels) == 1 else "kernels"
+        combined = self._bandwidth_sources()
+        widths = f" with several bandwidths{cited(combined)}" if combined else ""
         ranked = "smallest of their weighted p-values, ranked among its values in all permutations"
         return [
             f"{count} of {means}",
-            f"{used} {joined([*kernels])}{cited(sources_of(self.kernel))}",
+            f"{used} {joined([*kernels])}{cited(sources_of(self.kernel))}{widths}",
             f"{ranked}{cited(('WY93',))}",
             self._draws_in_words(),
         ]
@@ -217,6 +217,13 @@ class AggregateResult(TestResult):
     def _sources(self) -> Iterator[str]:
         yield from super()._sources()
         yield "WY93"
+        yield from self._bandwidth_sources()
+
+    def _bandwidth_sources(self) -> tuple[str, ...]:
+        """Return keys of papers that combine bandwidths; empty if every kernel has only one."""
+        if not any(map(_several_widths, zip(*map(_kernels_of, self.members), strict=True))):
+            return ()
+        return ("A22", "S23") if self.kind is INDEPENDENCE else ("S23",)
 
     def witness(self, points: Any) -> np.ndarray:
         """Return the witness function of the member that decided.
@@ -259,8 +266,19 @@ class AggregateResult(TestResult):
         )
 
 
+def _kernels_of(member: TestResult) -> tuple[Any, ...]:
+    """Return the kernels of a member, one for each variable."""
+    return as_tuple(member.kernel)
+
+
+def _several_widths(kernels: tuple[Any, ...]) -> bool:
+    """Return True if kernels of one variable differ only in their bandwidths."""
+    named = {(kernel.label, repr(bandwidth_of(kernel))) for kernel in kernels}
+    return len(named) > len({label for label, _ in named})
+
+
 def _kernels(member: TestResult) -> str:
     """Return the kernels of a member with their bandwidths."""
     return " x ".join(
-        f"{kernel.label} {number(bandwidth_of(kernel))}" for kernel in as_tuple(member.kernel)
+        f"{kernel.label} {number(bandwidth_of(kernel))}" for kernel in _kernels_of(member)
     )

@@ -51,9 +51,9 @@ class TrueEmbedding:
     def inner(self, embedding: MeanEmbedding) -> float:
         """Return <mu, mu_P> for an estimate mu with the same kernel.
 
-        A marginalized estimate is the mean of E k(x_i + e, .), e ~ N(0, V) (erratum E28).  If the
-        kernel depends on x - y only, its inner product with mu_P is that of the plain points with
-        the kernel mean of X - e.
+        A marginalized estimate is the mean of E k(x_i + e, .), e ~ N(0, V) (erratum E28 in
+        :doc:`/errata`).  If the kernel depends on x - y only, its inner product with mu_P is that
+        of the plain points with the kernel mean of X - e.
         """
         if embedding.kernel != self.kernel:
             raise ValueError(
@@ -112,7 +112,7 @@ def loss(embedding: MeanEmbedding, truth: TrueEmbedding) -> float:
     ----------
     embedding : MeanEmbedding
         The result of an estimator's ``fit``.  Marginalized ones have the closed form for smoothed
-        features, to which the loss printed in [X20] does not apply (erratum E28).
+        features, to which the loss printed in [X20] does not apply (erratum E28 in :doc:`/errata`).
     truth : TrueEmbedding
         True kernel mean, made with the same resolved kernel.
 
@@ -244,8 +244,8 @@ def oracle_shrinkage(truth: TrueEmbedding, n: int, target: MeanEmbedding | None 
     """Return the amount of simple shrinkage with the smallest risk, and that risk.
 
     This requires a known distribution.  ``alpha`` is Delta / (Delta + |mu_P - f*|^2) and ``risk``
-    is alpha |mu_P - f*|^2 ([M14] Theorem 1).  If Delta is 0, nothing can be gained (erratum E2) and
-    alpha is 0.
+    is alpha |mu_P - f*|^2 ([M14] Theorem 1).  If Delta is 0, nothing can be gained (erratum E2 in
+    :doc:`/errata`) and alpha is 0.
 
     Parameters
     ----------

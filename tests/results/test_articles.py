@@ -248,6 +248,34 @@ def test_references_are_what_the_call_used(made, more):
     assert set(made().references.keys) == {"shrinktest", *more}
 
 
+@pytest.mark.parametrize(
+    ("made", "more"),
+    [
+        (lambda: two_sample_test(X, Y, bandwidth="grid", **FEW), {"G12", "S23"}),
+        (lambda: two_sample_test(X, Y, bandwidth=["median", 2.0], **FEW), {"G12", "S23"}),
+        (
+            lambda: two_sample_test(X, Y, kernel=["gaussian", "energy"], **FEW),
+            {"G12", "SSGF13"},
+        ),
+        (lambda: two_sample_test(X, Y, estimator=["kme", "fkmse"], **FEW), {"G12", "M14"}),
+        (lambda: change_point_test(X, bandwidth="grid", **FEW), {"SC24", "S23"}),
+        (
+            lambda: independence_test(X, X**2, bandwidth_y="grid", **FEW),
+            {"G05", "G07", "A22", "S23"},
+        ),
+        (
+            lambda: independence_test(X, 9.0 * X**2, estimator=["kme", "fkmse"], **FEW),
+            {"G05", "G07", "M14"},
+        ),
+    ],
+)
+def test_results_of_several_bandwidths_cite_who_combined_them(made, more):
+    result = made()
+    assert set(result.references.keys) == {"shrinktest", "PS10", "WY93", *more}
+    several = " with several bandwidths ["
+    assert (several in result.paragraph(effect=False)) == ("S23" in more)
+
+
 def test_a_kernel_of_a_user_may_cite_what_is_listed():
     class Own(Gaussian):
         sources = ("M16", "no such key")
