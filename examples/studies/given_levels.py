@@ -459,7 +459,8 @@ def page(tables) -> list[str]:
     mean = table[table["n"].isin(SIZES[1:])].pivot_table("seconds", "method", "n", sort=False)
     mean.columns = [f"n = {n}" for n in mean.columns]
     return [
-        "No conditional independence test is valid for every distribution [SP20]. Ours assume that their regressions "
+        "For continuous Z, a conditional independence test that is valid for every distribution has no power against "
+        "any alternative [SP20], so a useful test needs an assumption. Ours assume that their regressions "
         "capture how X and Y depend on Z; `local` also assumes a nearly constant spread. We say "
         f"that the regressions fit if the residual shift is at most {HOLDS}. This is the bias of "
         "the statistic, in its standard deviations, that remains after regression because X and Y "

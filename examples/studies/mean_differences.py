@@ -115,7 +115,7 @@ def adjusted(truth, contrast: SampleContrast, values: np.ndarray) -> Trial:
 
 
 def blocks(draw: str, stretch: float, count: int, each: tuple[int, int], rng) -> Iterator[Trial]:
-    """Yield intervals from blocks whose levels differ by two standard deviations."""
+    """Yield intervals from blocks whose effects have a standard deviation of 4."""
     truth = truths(draw, stretch)
     sizes = (count * each[0], count * each[1])
     codes = np.concatenate([np.repeat(np.arange(count), number) for number in each])
