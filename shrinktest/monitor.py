@@ -82,8 +82,7 @@ class DriftMonitor:
         Scores to monitor: "columns", "pairs" (products of two of up to ten numeric columns),
         "novelty" (distance from the reference), "witness" (learned from the stream); default all.
         A function of rows, such as the loss of a model that was fitted elsewhere, returns a number
-        for every row.  A dict maps names or functions to their shares of ``alpha``, positive
-        numbers that are divided by their sum.
+        for every row.  A dict maps names or functions to shares of ``alpha``, scaled to sum to 1.
     rng : None, int, SeedSequence, BitGenerator or Generator
         Seed or random generator.
 
@@ -110,8 +109,7 @@ class DriftMonitor:
     since then, and its weighted average over all starting rows is a martingale for each score.
     Evidence is this martingale times the score's share of ``alpha`` (shares sum to 1), and the
     alarm is raised when evidence reaches 1 / ``alpha`` (Ville's inequality).  With ``run_length``,
-    the sum over all starting rows so far replaces the average, and evidence, the largest sum times
-    share, raises the alarm when it reaches 2 ``run_length``.
+    a sum replaces the average, and the alarm is raised at 2 ``run_length``.
 
     Examples
     --------
@@ -419,11 +417,7 @@ class DriftMonitor:
     # --- state ------------------------------------------------------------------------------------
 
     def reset(self, reference: Any) -> None:
-        """Begin anew with another reference; rows are counted from 0 again.
-
-        After an alarm, the guarantee holds again if the reference consists of rows that arrived
-        later, because the alarm has selected the earlier ones.
-        """
+        """Begin anew with another reference (after an alarm: later rows), and count from 0."""
         self._begin(reference)
 
     def save(self, path: str | Path) -> None:

@@ -171,7 +171,7 @@ def benchmark_picture():
     ]
     n = table["name"].str.extract(r"kme, (\d+) \+")[0].astype(int)
     floor.plot(
-        n, table["theirs_seconds"], color="black", linestyle="--", label="the floor: a bare product"
+        n, table["theirs_seconds"], color="black", linestyle="--", label="a bare matrix product"
     )
     floor.plot(
         n,
