@@ -106,10 +106,9 @@ class DriftMonitor:
     Each score of a new row falls into one of the cells between the ordered scores of the reference.
     Because the cells of independent rows follow Polya's urn, the monitor can bet on them at fair
     odds (e-values).  The wealth of bets that begin at a certain row is the product of the e-values
-    since then, and its weighted average over all starting rows is a martingale for each score.
-    Evidence is this martingale times the score's share of ``alpha`` (shares sum to 1), and the
-    alarm is raised when evidence reaches 1 / ``alpha`` (Ville's inequality).  With ``run_length``,
-    a sum replaces the average, and the alarm is raised at 2 ``run_length``.
+    since then, and its average over starting rows is a martingale for each score.  Evidence is this
+    martingale times the score's share of ``alpha`` (shares sum to 1); an alarm is raised at
+    1 / ``alpha`` (Ville's inequality), or with ``run_length``, for sums, at 2 ``run_length``.
 
     Examples
     --------
@@ -417,7 +416,7 @@ class DriftMonitor:
     # --- state ------------------------------------------------------------------------------------
 
     def reset(self, reference: Any) -> None:
-        """Begin anew with another reference (after an alarm: later rows), and count from 0."""
+        """Begin anew with another, later reference; rows are counted from 0 again."""
         self._begin(reference)
 
     def save(self, path: str | Path) -> None:
