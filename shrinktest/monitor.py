@@ -82,7 +82,7 @@ class DriftMonitor:
         Scores to monitor: "columns", "pairs" (products of two of up to ten numeric columns),
         "novelty" (distance from the reference), "witness" (learned from the stream); default all.
         A function of rows, such as the loss of a model that was fitted elsewhere, returns a number
-        for every row.  A dict maps names or functions to their shares of ``alpha``.
+        for every row.  A dict maps names or functions to shares of ``alpha``, scaled to sum to 1.
     rng : None, int, SeedSequence, BitGenerator or Generator
         Seed or random generator.
 
@@ -106,9 +106,9 @@ class DriftMonitor:
     Each score of a new row falls into one of the cells between the ordered scores of the reference.
     Because the cells of independent rows follow Polya's urn, the monitor can bet on them at fair
     odds (e-values).  The wealth of bets that begin at a certain row is the product of the e-values
-    since then, and its average over all starting rows is a martingale for each score.  Evidence is
-    this martingale times the score's share of ``alpha`` (shares sum to 1), and the alarm is raised
-    when evidence reaches 1 / ``alpha`` (Ville's inequality).
+    since then, and its average over starting rows is a martingale for each score.  Evidence is this
+    martingale times the score's share of ``alpha`` (shares sum to 1); an alarm is raised at
+    1 / ``alpha`` (Ville's inequality), or with ``run_length``, for sums, at 2 ``run_length``.
 
     Examples
     --------
@@ -416,7 +416,7 @@ class DriftMonitor:
     # --- state ------------------------------------------------------------------------------------
 
     def reset(self, reference: Any) -> None:
-        """Begin anew with another reference; rows are counted from 0 again."""
+        """Begin anew with another, later reference; rows are counted from 0 again."""
         self._begin(reference)
 
     def save(self, path: str | Path) -> None:

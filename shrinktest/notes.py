@@ -198,7 +198,7 @@ TEXTS = {
         "remains exact, and estimators are fitted to bin means{left}."
     ),
     "bins-cost": (
-        "100 random features cost about 7 percentage points of power with 500 rows per sample, "
+        "100 random features cost about 6 percentage points of power with 500 rows per sample, "
         "and 400 features about 2; bins cost very little (page 'Large samples and clusters')."
     ),
     "blocks-of-pairs": (

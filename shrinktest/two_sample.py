@@ -110,9 +110,9 @@ def two_sample_test(
     Notes
     -----
     The test is exact for every estimator if the rows are exchangeable under the null hypothesis
-    (within blocks, pairs or groups), because everything that depends on the labels is recomputed
-    for every permutation, ties count as exceedances, and the observed data are one of the
-    permutations (:doc:`/validity`).  If ``block_length`` is used, the test is exact for shifted
+    (within blocks or pairs, or as whole groups), because everything that depends on the labels is
+    recomputed for every permutation, ties count as exceedances, and the observed data are one of
+    the permutations (:doc:`/validity`).  If ``block_length`` is used, the test is exact for shifted
     periodic series, but approximate for others (:doc:`/change`).  The statistic is defined in [M14]
     section 2 with the weights of the estimator, and in [X20] (30) for marginalized means, whereas
     the unbiased form for equal weights is due to [G12] (:doc:`/theory`).

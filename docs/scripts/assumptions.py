@@ -6,7 +6,7 @@ import pandas as pd
 from folders import DOCS
 
 # isort: split
-from _study import markdown, read
+from _study import markdown, percent, read
 from equivalence_levels import BEST
 from given_levels import HOLDS
 
@@ -174,8 +174,3 @@ def highest() -> dict[str, str]:
 def table(name: str) -> pd.DataFrame:
     """Return a data file of a study."""
     return read(DOCS / "data" / f"{name}.csv")
-
-
-def percent(rate: float) -> str:
-    """Return a rate in percent, to one decimal."""
-    return f"{100.0 * rate:.1f}%"

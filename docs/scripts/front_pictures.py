@@ -14,7 +14,7 @@ from folders import DOCS
 
 # isort: split
 from _charts import band, figure, rows
-from _study import read
+from _study import percent, read
 
 from shrinktest.results.plots.axes import BLUE, GREY, ORANGE
 
@@ -171,7 +171,7 @@ def benchmark_picture():
     ]
     n = table["name"].str.extract(r"kme, (\d+) \+")[0].astype(int)
     floor.plot(
-        n, table["theirs_seconds"], color="black", linestyle="--", label="the floor: a bare product"
+        n, table["theirs_seconds"], color="black", linestyle="--", label="a bare matrix product"
     )
     floor.plot(
         n,
@@ -221,8 +221,8 @@ def values() -> dict[str, str]:
     return {
         "level": "A test at the 5% level should give false positives in 5% of data sets without a real difference. In "
         f"{settings} settings of two simulation studies of the permutation tests ({trials:,} data sets each), the "
-        f"rate was within simulation error of 5%; it ranged from {100 * level.min():.1f}% to "
-        f"{100 * level.max():.1f}%. By contrast, treating repeated measures as independent rows gave "
+        f"rate was within simulation error of 5%; it ranged from {percent(level.min())} to "
+        f"{percent(level.max())}. By contrast, treating repeated measures as independent rows gave "
         f"{100 * repeated:.0f}%. Tests that rest on a model or on large samples (numeric `given=`, equivalence, "
         "`closer_test`) are approximate; [their rates](docs/levels.md#assumptions-and-limitations), failures "
         "included, are listed.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import folders  # noqa: F401 - makes the studies importable
@@ -24,9 +25,8 @@ class Item:
     link: str
     file: str | None = None  # its numbers, in examples/studies/published
 
-    @property
-    def row(self) -> dict[str, str]:
-        """A row of the overview."""
+    def row(self, counts: Mapping[str, str]) -> dict[str, str]:
+        """A row of the overview; ``counts`` are those that verdicts name in braces."""
         words = {
             REPRODUCES: "*reproduced*",
             NOT: "*not reproduced*",
@@ -34,6 +34,7 @@ class Item:
             NOTHING: "",
         }
         outcome = "; ".join(f"{words[verdict]} {rest}".strip() for verdict, rest in self.verdicts)
+        outcome = outcome.format(**counts)
         return {
             "item": self.where,
             "what it shows": self.shows,
@@ -158,8 +159,7 @@ ITEMS = (
             (REPRODUCES, "in part for simple shrinkage"),
             (
                 NOT,
-                "for the filters, because most differences are within chance variation, "
-                "and they do worse if components become narrow",
+                "for the filters, because {filters}; they do worse if components become narrow",
             ),
         ),
         f"[below](#densities), {DENSITIES}",
@@ -171,12 +171,11 @@ ITEMS = (
         (
             (
                 REPRODUCES,
-                "where the amount of shrinkage falls fast, or the kernel mean "
-                "is as smooth as possible",
+                "in {steep} cases, including all in which the amount of shrinkage falls as 1/n",
             ),
             (
                 NOT,
-                "if the amount falls slowly under the Gaussian kernel, because a thousand points are too few to show it",
+                "in {flat}, probably because about a thousand points are too few to show the bound, which is asymptotic",
             ),
         ),
         "[rates](reproduction.md#rates-of-convergence)",
@@ -240,8 +239,7 @@ ITEMS = (
             ),
             (
                 NOT,
-                "for flexible shrinkage, because most of its differences are within "
-                "chance variation",
+                "for flexible shrinkage, because {flexible}",
             ),
         ),
         f"[below](#densities), {DENSITIES}",
@@ -257,6 +255,6 @@ ITEMS = (
 )
 
 
-def overview() -> str:
-    """The table of all items."""
-    return markdown(pd.DataFrame([item.row for item in ITEMS]))
+def overview(counts: Mapping[str, str]) -> str:
+    """The table of all items, with counts from the data."""
+    return markdown(pd.DataFrame([item.row(counts) for item in ITEMS]))

@@ -9,6 +9,7 @@ from overview import overview
 
 # isort: split
 import density_nll
+import filter_rates
 import t_density
 from _study import markdown, tables_of
 from _tables import paired
@@ -22,7 +23,7 @@ APPLICATIONS = {
         -1,
     ),
     "t_density": (
-        "[Heavy tails](reproduction.md#data-sets-of-the-papers)",
+        "[Heavy tails](reproduction.md#heavy-tails)",
         ["freedom", "n"],
         "nll",
         -1,
@@ -33,8 +34,13 @@ APPLICATIONS = {
         "percent",
         -1,
     ),
-    "smm_digits": ("[Digits](reproduction.md#kernel-pca)", ["machine", "digits"], "errors", -1),
-    "group_anomaly": ("[Unusual groups](reproduction.md#kernel-pca)", ["machine", "odd"], "auc", 1),
+    "smm_digits": ("[Digits](reproduction.md#digits)", ["machine", "digits"], "errors", -1),
+    "group_anomaly": (
+        "[Unusual groups](reproduction.md#unusual-groups)",
+        ["machine", "odd"],
+        "auc",
+        1,
+    ),
 }
 
 COMPONENTS = (1, 5, 10, 20)
@@ -44,7 +50,7 @@ def read(name: str) -> pd.DataFrame:
     return pd.read_csv(DOCS / "data" / f"{name}.csv")
 
 
-def densities() -> dict[str, str]:
+def densities() -> pd.DataFrame:
     """Count the printed differences from the plain average whose sign is reproduced."""
     studied = density_nll.compared(tables_of("density_nll"))
     rows = [
@@ -53,7 +59,36 @@ def densities() -> dict[str, str]:
     ]
     tails = t_density.compared(tables_of("t_density")["dimensions"])
     rows.append(density_nll.agreement(tails, ["table", "estimator"]))
-    return {"densities": markdown(pd.concat(rows, ignore_index=True))}
+    return pd.concat(rows, ignore_index=True)
+
+
+def outcomes(signs: pd.DataFrame) -> dict[str, str]:
+    """Return the counts that the overview names, in words."""
+    filters = signs[(signs["table"] == "[S14] Table 2") & (signs["estimator"] != "skmse")]
+    flexible = signs[(signs["table"] == "[X20] Table 3") & (signs["estimator"] == "fkmse")]
+    slopes = filter_rates.slopes(read("filter_rates"))
+    slopes = slopes[slopes["a"].notna()]
+    flat = filter_rates.flatter(slopes)
+    slow = int((flat["a"] == slopes["a"].min()).sum())
+    gaussian = int((flat["kernel"] == "gaussian").sum())
+    return {
+        "filters": of_differences(filters),
+        "flexible": of_differences(flexible),
+        "steep": f"{len(slopes) - len(flat)} of {len(slopes)}",
+        "flat": f"{len(flat)} ({slow} with the slowest decrease, $n^{{-{slopes['a'].min():g}}}$, and "
+        f"{gaussian} under the Gaussian kernel)",
+    }
+
+
+def of_differences(signs: pd.DataFrame) -> str:
+    """Say how many printed differences are reproduced, have the opposite sign, and are undecided."""
+    agree, oppose, undecided, compared = (
+        int(signs[name].sum()) for name in ("agree", "oppose", "undecided", "compared")
+    )
+    return (
+        f"only {agree} of {compared} printed differences are reproduced, whereas {oppose} have the opposite sign and "
+        f"{undecided} are within chance variation"
+    )
 
 
 def applications() -> dict[str, str]:
@@ -83,4 +118,5 @@ def applications() -> dict[str, str]:
 
 def values() -> dict[str, str]:
     """Return all tables of the page."""
-    return {"overview": overview()} | densities() | applications()
+    signs = densities()
+    return {"overview": overview(outcomes(signs)), "densities": markdown(signs)} | applications()

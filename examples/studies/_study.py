@@ -183,8 +183,15 @@ def _typed(column: pd.Series) -> pd.Series:
     return column
 
 
+def percent(value) -> str:
+    """Return a proportion as a percentage that agrees with its three places in a table: it is rounded once."""
+    return f"{round(float(value), 3):.1%}"
+
+
 def span(values, form: str = ".1%") -> str:
     """Return the range of some numbers."""
+    if form == ".1%":
+        return f"{percent(values.min())} to {percent(values.max())}"
     return f"{values.min():{form}} to {values.max():{form}}"
 
 

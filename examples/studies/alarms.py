@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from _charts import dots
 from _levels import ALPHA, generator, rate
-from _study import claim, markdown, parts, run, span
+from _study import claim, markdown, parts, percent, run, span
 from scipy.stats import norm
 
 from shrinktest.results.plots.axes import BLUE, GREY, ORANGE
@@ -100,7 +100,7 @@ def values(tables) -> dict:
     shares = table.assign(share=table["failed"] / table["trials"])
     alarms = shares[shares["require"] == NO_DIFFERENCE].set_index("difference")
     missed = shares[(shares["require"] == EQUIVALENCE) & (shares["difference"] == "the margin")]
-    cells = shares.assign(share=[f"{share:.1%}" for share in shares["share"]])
+    cells = shares.assign(share=[percent(share) for share in shares["share"]])
     order = ["measure", "require", "difference"]
     wide = cells.pivot_table("share", order, "n", aggfunc="first", sort=False)
     wide = wide.rename(columns={n: f"n = {n}" for n in SIZES}).reset_index()
@@ -108,7 +108,7 @@ def values(tables) -> dict:
     limits = [rate(row.failed, row.trials)["low"] for row in at_margin.itertuples()]
     return {
         "trials": int(table["trials"].max()),
-        "none": f"{alarms.loc['nothing', 'share'].max():.1%}",
+        "none": percent(alarms.loc["nothing", "share"].max()),
         "margin": span(at_margin["share"]),
         "twice": span(alarms.loc["twice the shift", "share"], ".0%"),
         "missed": span(1.0 - missed.loc[missed["measure"] == "distance", "share"]),

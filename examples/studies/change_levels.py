@@ -344,6 +344,7 @@ def values(tables) -> dict:
     longer = marked[marked["n"] >= 100]
     rates = pd.concat([exactly, kinds["free"]])[["data", "n", "told", "level"]]
     change = series[series["test"] == "change point"]
+    halves = series[series["test"] == "two stretches"]
     wide = change.pivot_table("level", ["data", "n"], "told", sort=False)[
         ["nothing", "circular", "stretches"]
     ]
@@ -376,7 +377,10 @@ def values(tables) -> dict:
                 }
             )
         ),
-        "halves": span(trusted(series[series["test"] == "two stretches"])["level"]),
+        "places": span(trusted(change)["level"]),
+        "places_single": span(change.loc[change["told"] == "nothing", "level"]),
+        "halves": span(trusted(halves)["level"]),
+        "halves_single": span(halves.loc[halves["told"] == "nothing", "level"]),
         "independent_noted": span(independent["noted"]),
         "longer_noted": span(longer["noted"]),
         "longer_silent": span(longer["silent"]),

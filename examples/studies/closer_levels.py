@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from _charts import figure
 from _levels import ALPHA, by_size, generator, ranges, rate, region
-from _study import in_processes, run, span
+from _study import in_processes, percent, run, span
 from scipy.optimize import brentq
 
 from shrinktest import closer_test
@@ -180,10 +180,10 @@ def values(tables) -> dict:
     return {
         "level": f"{ALPHA:g}",
         "differ": span(level.loc[~same, "rejected"]),
-        "same": f"{level.loc[same, 'rejected'].max():.1%}",
+        "same": percent(level.loc[same, "rejected"].max()),
         "drawn": level["rejected"].max() < 0.07,
         "rates": ranges(level.loc[~same].set_index(["measure", "n"])["rejected"], ["measure", "n"]),
-        "worst_rejected": f"{worst['rejected']:.1%}",
+        "worst_rejected": percent(worst["rejected"]),
         "worst_sizes": worst["sizes"],
         "worst_n": worst["n"],
         "above": int((one_sided["rejected"] > high).sum()),

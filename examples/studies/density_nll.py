@@ -284,6 +284,7 @@ def values(tables) -> dict:
         "polynomial": len(polynomial),
         "losses": losses,
         "gains": gains,
+        "comparisons": gaussian["data"].nunique(),
         "others": markdown(tally(gaussian[~gaussian["estimator"].isin([*BOTH])])),
         "later_papers": counts(later, ["paper", "estimator"]),
         "nothing_to_shrink": training.max() < 0.001,

@@ -13,7 +13,7 @@ from zlib import crc32
 import numpy as np
 import pandas as pd
 from _charts import levels
-from _study import claim, markdown, options, write
+from _study import claim, markdown, options, percent, write
 from joblib import Parallel, delayed
 from scipy.stats.qmc import Sobol
 
@@ -319,8 +319,8 @@ def opening(tables) -> str:
     """Summarize the results in two sentences."""
     coverage = tables[""]["coverage"]
     return (
-        f"Over {len(coverage)} settings, 95% intervals covered the truth in {coverage.min():.1%} to "
-        f"{coverage.max():.1%} of data sets (median {coverage.median():.1%}). Coverage is below 93% in "
+        f"Over {len(coverage)} settings, 95% intervals covered the truth in {percent(coverage.min())} to "
+        f"{percent(coverage.max())} of data sets (median {percent(coverage.median())}). Coverage is below 93% in "
         f"{int((coverage < 0.93).sum())} settings, and above 97%, where intervals are longer than necessary, in "
         f"{int((coverage > 0.97).sum())}."
     )
@@ -348,14 +348,14 @@ def page(tables) -> list[str]:
     rows = []
     for measure, coverage in table.groupby("measure")["coverage"]:
         row = {"measure": measure, "settings": len(coverage)}
-        row["coverage"] = f"{coverage.min():.1%} to {coverage.max():.1%}"
-        row["median"] = f"{coverage.median():.1%}"
+        row["coverage"] = f"{percent(coverage.min())} to {percent(coverage.max())}"
+        row["median"] = percent(coverage.median())
         rows.append(
             row
             | {"below 93%": int((coverage < 0.93).sum()), "above 97%": int((coverage > 0.97).sum())}
         )
     lowest = "; ".join(
-        f"{row.coverage:.1%} ({row.measure}, {row.data}, {row.effect.replace('middling', 'medium')} effect, "
+        f"{percent(row.coverage)} ({row.measure}, {row.data}, {row.effect.replace('middling', 'medium')} effect, "
         f"{row.kernel} kernel, n = {row.n})"
         for row in table.nsmallest(3, "coverage").itertuples()
     )

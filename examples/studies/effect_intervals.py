@@ -11,7 +11,7 @@ from zlib import crc32
 import numpy as np
 import pandas as pd
 from _charts import levels
-from _study import claim, markdown, options, write
+from _study import claim, markdown, options, percent, write
 from joblib import Parallel, delayed
 from scipy import stats
 from scipy.stats import binom
@@ -109,7 +109,7 @@ def opening(tables) -> str:
     low = table.loc[table["coverage"].idxmin()]
     return (
         f"95% intervals covered the truth in at least 93% of data sets in {int((table['coverage'] >= 0.93).sum())} of "
-        f"{len(table)} settings. The lowest coverage was {low['coverage']:.1%}, for the {low['effect']} of "
+        f"{len(table)} settings. The lowest coverage was {percent(low['coverage'])}, for the {low['effect']} of "
         f"{low['data']} data."
     )
 
@@ -146,8 +146,8 @@ def page(tables) -> list[str]:
     return [
         claim("Intervals of spread are conservative in small samples.", spread.min() > 0.94)
         + " Newcombe's intervals for a difference of proportions "
-        f"({SHARES[0]:g} and {SHARES[1]:g}) covered it in {share.min():.1%} to "
-        f"{share.max():.1%} of data sets.",
+        f"({SHARES[0]:g} and {SHARES[1]:g}) covered it in {percent(share.min())} to "
+        f"{percent(share.max())} of data sets.",
         f"Each setting has {trials} pairs of samples; the measured coverage of exact "
         f"95% intervals would be in [{low:.4f}, {high:.4f}] with "
         f"probability 99.9%. The second sample is scaled by {STRETCH:g} and shifted by {SHIFT:g} standard deviations. "

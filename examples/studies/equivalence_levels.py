@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from _levels import ALPHA, by_size, generator, ranges, rate
 from _levels import chart as level_chart
-from _study import in_processes, run
+from _study import in_processes, percent, run
 from effect_coverage import (
     SAMPLES,
     STRENGTHS,
@@ -178,20 +178,20 @@ def values(tables) -> dict:
     worst = others.groupby("scale")["rejected"].max()
     best = margin.loc[margin["reading"] == BEST, "rejected"].max()
     above = [
-        f"{named[row.Index]}, {row.data}, {row.effect}, n = {row.n}: {row.rejected:.1%}"
+        f"{named[row.Index]}, {row.data}, {row.effect}, n = {row.n}: {percent(row.rejected)}"
         for row in others[others["low"] > ALPHA].itertuples()
     ]
     beyond = table.loc[(table["what"] == "beyond") & (table["scale"] != "auc"), "rejected"]
     power = table[table["what"] == "power"].replace({"scale": {"auc": "separability"}})
     return {
         "level": f"{ALPHA:g}",
-        "worst_distance": f"{worst['distance']:.1%}",
-        "worst_dependence": f"{worst['dependence']:.1%}",
-        "worst_auc": f"{worst['auc']:.1%}",
+        "worst_distance": percent(worst["distance"]),
+        "worst_dependence": percent(worst["dependence"]),
+        "worst_auc": percent(worst["auc"]),
         "best": f"{best:.0%}",
         "drawn": others["rejected"].max() < 0.08 and best > 0.2,
         "rates": ranges(margin["rejected"], [named, margin["n"]]),
-        "beyond": f"{beyond.max():.1%}",
+        "beyond": percent(beyond.max()),
         "trials": trials[-1],
         "fewest_trials": trials[0],
         "largest": SIZES[-1],

@@ -14,7 +14,7 @@ from _charts import band, dots
 from _factor_rivals import RIVALS
 from _factors import Covariate, Design, Factorial, Tested, TwoWay, chunked, errors, generator, quiet
 from _levels import ALPHA, rate
-from _study import markdown, parts, run
+from _study import markdown, parts, percent, run
 
 from shrinktest.results.plots.axes import BLUE, GREY, ORANGE
 
@@ -259,7 +259,7 @@ def values(tables) -> dict:
         "mean_adonis": f"{powers['adonis2, Euclidean'].mean():.2f}",
         "mean_anova": f"{powers['ANOVA, Holm'].mean():.2f}",
         "invalid": "; ".join(names) or "none",
-        "ours_null": f"{ours.to_numpy().min():.1%} to {ours.to_numpy().max():.1%}",
+        "ours_null": f"{percent(ours.to_numpy().min())} to {percent(ours.to_numpy().max())}",
         "powers_seen": shown(table[table["seen"]], null=False),
         "powers_unseen": shown(table[~table["seen"]], null=False),
         "levels": shown(table, null=True),

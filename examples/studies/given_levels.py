@@ -15,7 +15,7 @@ from zlib import crc32
 
 import numpy as np
 import pandas as pd
-from _study import claim, markdown, options, write
+from _study import claim, markdown, options, percent, write
 from joblib import Parallel, delayed
 from scipy import stats
 from sklearn.linear_model import LinearRegression
@@ -358,7 +358,7 @@ def _mean_powers(power: pd.DataFrame) -> str:
 
 
 def _range(some: pd.DataFrame) -> str:
-    return f"{some['rejected'].min():.1%} to {some['rejected'].max():.1%}"
+    return f"{percent(some['rejected'].min())} to {percent(some['rejected'].max())}"
 
 
 def _own_levels(holds: pd.DataFrame, fails: pd.DataFrame) -> str:
@@ -369,7 +369,7 @@ def _own_levels(holds: pd.DataFrame, fails: pd.DataFrame) -> str:
     ]
     apart = _range(holds[(holds["method"] == "local") & (holds["shape"] == "spread")])
     beyond = "; ".join(
-        f"{row.method} ({row.shape}, {counted(row.columns, 'column')}, {row.strength}, n = {row.n}): {row.rejected:.1%}"
+        f"{row.method} ({row.shape}, {counted(row.columns, 'column')}, {row.strength}, n = {row.n}): {percent(row.rejected)}"
         for row in ours[beyond_chance(ours)].itertuples()
     )
     noted, falsely = (
@@ -381,7 +381,7 @@ def _own_levels(holds: pd.DataFrame, fails: pd.DataFrame) -> str:
         "simulation error in "
         f"{'these settings: ' + beyond if beyond else 'no setting where their assumptions hold'}. "
         "Where the regressions do not fit, use a model of X given Z, strata or "
-        f"another regressor. However, a note warns in only {noted:.0%} of these data sets (and in {falsely:.1%} of "
+        f"another regressor. However, a note warns in only {noted:.0%} of these data sets (and in {percent(falsely)} of "
         "the others)."
     )
 
@@ -459,7 +459,8 @@ def page(tables) -> list[str]:
     mean = table[table["n"].isin(SIZES[1:])].pivot_table("seconds", "method", "n", sort=False)
     mean.columns = [f"n = {n}" for n in mean.columns]
     return [
-        "No conditional independence test is valid for every distribution [SP20]. Ours assume that their regressions "
+        "For continuous Z, a conditional independence test that is valid for every distribution has no power against "
+        "any alternative [SP20], so a useful test needs an assumption. Ours assume that their regressions "
         "capture how X and Y depend on Z; `local` also assumes a nearly constant spread. We say "
         f"that the regressions fit if the residual shift is at most {HOLDS}. This is the bias of "
         "the statistic, in its standard deviations, that remains after regression because X and Y "

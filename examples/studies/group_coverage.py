@@ -13,7 +13,7 @@ from zlib import crc32
 import numpy as np
 import pandas as pd
 from _charts import levels
-from _study import claim, markdown, options, parts, write
+from _study import claim, markdown, options, parts, percent, write
 from statsmodels.stats.proportion import proportion_confint
 
 from shrinktest import independence_test, two_sample_test
@@ -192,8 +192,8 @@ def opening(tables) -> str:
     """Summarize the results in two sentences."""
     coverage = tables[""]["coverage"]
     return (
-        f"With `groups=` or `blocks=`, 95% intervals covered the truth in {coverage.min():.1%} to "
-        f"{coverage.max():.1%} of data sets; the median of {len(coverage)} settings is {coverage.median():.1%}. "
+        f"With `groups=` or `blocks=`, 95% intervals covered the truth in {percent(coverage.min())} to "
+        f"{percent(coverage.max())} of data sets; the median of {len(coverage)} settings is {percent(coverage.median())}. "
         f"In {int((coverage < BELOW).sum())} settings coverage is below {BELOW:.0%}."
     )
 
@@ -227,7 +227,7 @@ def page(tables) -> list[str]:
     correlation = tables[""]["alike"].map("{:g}".format).where(tables[""]["measure"] != WITHIN, "-")
     for (measure, alike), some in tables[""].groupby(["measure", correlation], sort=False):
         row = {"measure": measure, "correlation in a group": alike}
-        row["coverage"] = f"{some['coverage'].min():.1%} to {some['coverage'].max():.1%}"
+        row["coverage"] = f"{percent(some['coverage'].min())} to {percent(some['coverage'].max())}"
         row["median length without an effect"] = (
             f"{some.loc[some['effect'] == 'none', 'length'].median():.2f}"
         )

@@ -224,6 +224,7 @@ def values(tables) -> dict:
     return {
         **{f"level_{key}": value for key, value in level_values(levels).items()},
         "lost": " and ".join(lost),
+        "none_lost": bool((power["lost"].abs() < power["error"]).all()),
         "level": f"{ALPHA:g}",
         "coverage": span(effects["coverage"]),
         "drawn": power["lost"].abs().max() < 0.1 and levels["inside"].all(),

@@ -13,7 +13,7 @@ from zlib import crc32
 import numpy as np
 import pandas as pd
 from _charts import levels
-from _study import claim, markdown, options, parts, write
+from _study import claim, markdown, options, parts, percent, write
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
@@ -326,7 +326,7 @@ def opening(tables) -> str:
         f"Columns with few values, effects near 1, and rows in blocks are difficult cases for "
         f"intervals: "
         f"95% intervals covered the truth in at least 93% of data sets in {reached} of {len(table)} such settings. The "
-        f"lowest coverage was {low['coverage']:.1%} ({low['measure']}: {low['data']}; {low['rows']})."
+        f"lowest coverage was {percent(low['coverage'])} ({low['measure']}: {low['data']}; {low['rows']})."
     )
 
 
@@ -356,10 +356,10 @@ def page(tables) -> list[str]:
             "settings": len(some),
             "below 93%": int((coverage < BELOW).sum()),
         }
-        rows.append(row | {"coverage": f"{coverage.min():.1%} to {coverage.max():.1%}"})
+        rows.append(row | {"coverage": f"{percent(coverage.min())} to {percent(coverage.max())}"})
     few = table[table["coverage"] < BELOW]
     lowest = "; ".join(
-        f"{row.coverage:.1%} ({row.measure}: {row.data}; {row.rows})"
+        f"{percent(row.coverage)} ({row.measure}: {row.data}; {row.rows})"
         for row in few.itertuples()
         if row.measure != SHARES
     )

@@ -14,7 +14,7 @@ from zlib import crc32
 import numpy as np
 import pandas as pd
 from _charts import levels
-from _study import claim, markdown, options, write
+from _study import claim, markdown, options, percent, write
 from joblib import Parallel, delayed
 from scipy import stats
 
@@ -115,7 +115,7 @@ def adjusted(truth, contrast: SampleContrast, values: np.ndarray) -> Trial:
 
 
 def blocks(draw: str, stretch: float, count: int, each: tuple[int, int], rng) -> Iterator[Trial]:
-    """Yield intervals from blocks whose levels differ by two standard deviations."""
+    """Yield intervals from blocks whose effects have a standard deviation of 4."""
     truth = truths(draw, stretch)
     sizes = (count * each[0], count * each[1])
     codes = np.concatenate([np.repeat(np.arange(count), number) for number in each])
@@ -209,7 +209,7 @@ def opening(tables) -> str:
     low = table.loc[table["coverage"].idxmin()]
     return (
         f"95% intervals covered the truth in at least 93% of data sets in {int((table['coverage'] >= BELOW).sum())} of "
-        f"{len(table)} settings. The lowest coverage was {low['coverage']:.1%} ({low['measure']}, "
+        f"{len(table)} settings. The lowest coverage was {percent(low['coverage'])} ({low['measure']}, "
         f"{low['data']}, "
         f"{low['design']})."
     )
@@ -245,14 +245,15 @@ def page(tables) -> list[str]:
                 "measure": name,
                 "settings": len(some),
                 "below 93%": int((some["coverage"] < BELOW).sum()),
-                "coverage": f"{some['coverage'].min():.1%} to {some['coverage'].max():.1%}",
+                "coverage": f"{percent(some['coverage'].min())} to {percent(some['coverage'].max())}",
             }
             for name, some in table.groupby("measure", sort=False)
         ]
     )
     few = table[table["coverage"] < BELOW]
     which = "; ".join(
-        f"{row.measure}, {row.data}, {row.design} ({row.coverage:.1%})" for row in few.itertuples()
+        f"{row.measure}, {row.data}, {row.design} ({percent(row.coverage)})"
+        for row in few.itertuples()
     )
     return [
         markdown(summary),
@@ -261,7 +262,7 @@ def page(tables) -> list[str]:
         "limits are differences of observed values. Adjusted "
         "AUCs are conservative in blocks of few rows.",
         f"Each setting has {int(table['trials'].max())} pairs of samples; those without an interval (at most "
-        f"{(1.0 - table['intervals'] / table['trials']).max():.1%} of a setting) "
+        f"{percent((1.0 - table['intervals'] / table['trials']).max())} of a setting) "
         f"are left out. The second sample is shifted by {SHIFT:g} "
         "standard deviations and stretched by 1 or 1.5 (the tables show the lower of the two "
         "coverages). Effects of blocks have a standard deviation of 4 (normal data: 1), and the "

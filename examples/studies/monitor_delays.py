@@ -15,7 +15,7 @@ from _charts import dots
 from _levels import generator
 from _martingales import MARTINGALES, conformal
 from _streams import CHANGES, normal
-from _study import markdown, parts, run
+from _study import markdown, parts, percent, run
 
 from shrinktest import DriftMonitor, two_sample_test
 from shrinktest._machine_code import always
@@ -300,7 +300,7 @@ def false_alarms(methods) -> pd.DataFrame:
         f"alarms in {BEFORE + AFTER} rows without a change": ever,
     }
     rows = [
-        {"change": label} | {NAMES[method]: f"{share[method]:.1%}" for method in NAMES}
+        {"change": label} | {NAMES[method]: percent(share[method]) for method in NAMES}
         for label, share in shares.items()
     ]
     return pd.DataFrame(rows)

@@ -15,7 +15,7 @@ import pandas as pd
 from _charts import dots
 from _levels import generator, rate
 from _streams import NULL, normal
-from _study import markdown, parts, run, span
+from _study import markdown, parts, percent, run, span
 
 from shrinktest import DriftMonitor, two_sample_test
 from shrinktest._machine_code import always
@@ -274,10 +274,10 @@ def values(tables) -> dict:
         "looks": LOOKS,
         "repeated": f"{shares['tests']:.0%}",
         "columns": f"{shares['columns']:.0%}",
-        "corrected": f"{shares['corrected']:.1%}",
-        "monitored": f"{shares['monitor']:.1%}",
+        "corrected": percent(shares["corrected"]),
+        "monitored": percent(shares["monitor"]),
         "look_streams": looked["trials"].max(),
-        "most": f"{monitor.loc[monitor['design'] == 'alpha', 'rejected'].max():.1%}",
+        "most": percent(monitor.loc[monitor["design"] == "alpha", "rejected"].max()),
         "levels_hold": bool((monitor["low"] <= ALPHA).all() and (long_scores <= ALPHA).all()),
         "score_levels": span(score.loc[score["design"] == "alpha", "rejected"]),
         "run_length": span(score.loc[score["design"] == "run length", "rejected"]),
@@ -289,7 +289,7 @@ def values(tables) -> dict:
         "monitors": markdown(monitors_of(monitor)),
         "references": len(of_each),
         "each": of_each["trials"].max(),
-        "over_references": f"{of_each['rejected'].mean():.1%}",
+        "over_references": percent(of_each["rejected"].mean()),
         "ninety": f"{of_each['rejected'].quantile(0.9):.0%}",
         "worst": f"{of_each['rejected'].max():.0%}",
         "long": LONG,

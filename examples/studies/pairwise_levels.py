@@ -16,7 +16,7 @@ import pandas as pd
 from _charts import figure, rows
 from _levels import ALPHA, block_data, measured_levels, numbers, rate, region
 from _rivals import energy_pvalue
-from _study import markdown, parts, run
+from _study import markdown, parts, percent, run
 from statsmodels.stats.multitest import multipletests
 
 from shrinktest import k_sample_test
@@ -231,8 +231,8 @@ def values(tables) -> dict:
     return {
         "kept": int((own["level"] <= high).sum()),
         "settings": len(own),
-        "highest": f"{own['level'].max():.1%}",
-        "single": f"{single['level'].min():.1%} to {single['level'].max():.1%}",
+        "highest": percent(own["level"].max()),
+        "single": f"{percent(single['level'].min())} to {percent(single['level'].max())}",
         "single_exact": bool(single["level"].between(low, high).all()),
         "ignoring": f"{free['level'].max():.0%}",
         "drawn": bool((own["level"] <= high).all() and free["level"].max() > high),

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from _levels import ALPHA, generator, rate
 from _levels import chart as level_chart
-from _study import in_processes, markdown, run
+from _study import in_processes, markdown, percent, run
 from scipy.stats import multinomial
 
 from shrinktest import equivalence_test
@@ -229,12 +229,12 @@ def values(tables) -> dict:
     worst = table.groupby("data", sort=False).agg(
         designs=("rejected", "size"), every=("rejected", "max"), unnoted=("rejected_unnoted", "max")
     )
-    worst[["every", "unnoted"]] = worst[["every", "unnoted"]].map("{:.1%}".format)
+    worst[["every", "unnoted"]] = worst[["every", "unnoted"]].map(percent)
     names = {"every": "highest rate", "unnoted": "highest rate without note"}
     return {
         "level": f"{ALPHA:g}",
         "rejected_max": f"{table['rejected'].max():.0%}",
-        "rejected_unnoted_max": f"{table['rejected_unnoted'].max():.1%}",
+        "rejected_unnoted_max": percent(table["rejected_unnoted"].max()),
         "drawn": table["rejected"].max() > 0.2 and table["rejected_unnoted"].max() < 0.08,
         "worst": markdown(worst.rename(index=titles).reset_index().rename(columns=names)),
         "members": MEMBERS,

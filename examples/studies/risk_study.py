@@ -9,7 +9,7 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
-from _study import markdown, options, save, store
+from _study import markdown, options, save, span, store
 from scipy.optimize import minimize_scalar
 from scipy.stats import t
 
@@ -224,6 +224,7 @@ def values(tables) -> dict:
     names = ["skmse", "fkmse", "fkmse, paper", "landweber", "nu", "iterated", "tsvd", "oracle"]
     mean = table.pivot_table("risk", "kernel", "estimator", sort=False)[names]
     over = amounts["median lam, paper / deletion"]
+    cells = gaussian.set_index("estimator")["risk"]
     largest, compared = replication(table)
     return {
         "skmse": f"{risk['skmse']:.2f}",
@@ -239,6 +240,8 @@ def values(tables) -> dict:
         "most": by_size.index[-1],
         "few_paper": f"{few['fkmse, paper']:.2f}",
         "many_paper": f"{many['fkmse, paper']:.2f}",
+        "landweber_range": span(cells["landweber"], ".3f"),
+        "iterated_range": span(cells["iterated"], ".3f"),
         "worse": len(worse),
         "flexible": len(flexible),
         "worse_where": "; ".join(where) or "none",

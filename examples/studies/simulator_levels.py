@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from _charts import figure, rows
 from _levels import ALPHA, rate, region
-from _study import markdown, parts, run
+from _study import markdown, parts, percent, run
 
 from shrinktest import goodness_of_fit_test
 from shrinktest.results.plots.axes import BLUE, ORANGE
@@ -172,8 +172,8 @@ def values(tables) -> dict:
         "drawn": bool(exact["rejected"].between(low, high).all()),
         "exact": by_size(exact),
         "fitted": by_size(fitted),
-        "fitted_range": f"{fitted['rejected'].min():.1%} to {fitted['rejected'].max():.1%}",
-        "worst": f"{worst['rejected']:.1%} (95% interval {worst['low']:.1%} to {worst['high']:.1%})",
+        "fitted_range": f"{percent(fitted['rejected'].min())} to {percent(fitted['rejected'].max())}",
+        "worst": f"{percent(worst['rejected'])} (95% interval {percent(worst['low'])} to {percent(worst['high'])})",
         "worst_cell": f"{worst['test']}, n = {worst['n']}",
         "trials": trials,
         "fitted_trials": int(fitted["trials"].max()),

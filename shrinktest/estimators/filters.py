@@ -31,8 +31,8 @@ class Spectra:
 
     The bases are orthonormal bases of the weights.
 
-    A filter turns the mean into sum_k q_k <mu_hat, v_k> v_k.  Coordinates span r directions only;
-    all that lies outside of them is in the null space of the Gram matrix.
+    A filter turns the mean into sum_k q_k <mu_hat, zeta_k> zeta_k.  Coordinates span r directions
+    only; all that lies outside of them is in the null space of the Gram matrix.
     """
 
     samples: SampleStack

@@ -225,7 +225,8 @@ class Laplacian(DistanceKernel):
 class Energy(Kernel):
     """Distance-induced kernel |x - o| + |y - o| - |x - y|.
 
-    If this kernel is used, MMD is the energy distance and HSIC the distance covariance.
+    If this kernel is used, the squared MMD is the energy distance, and HSIC is the squared distance
+    covariance.
 
     Parameters
     ----------

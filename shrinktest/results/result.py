@@ -108,7 +108,8 @@ class TestResult(WordsOfTest, Decision):
         ``statistic``, ``pvalue``, ``null_distribution`` and ``n_resamples``; ``exact`` (all
         permutations were enumerated), ``tolerance`` (how far below the statistic a value counts as
         equal), ``exceedances`` (number of values that reach it); with a stopping rule,
-        ``stopping``, ``n_planned`` and ``stopped`` (the p-value belongs to the rule).
+        ``stopping``, ``n_planned`` and ``stopped`` (True if the rule ended the draws early, or gave
+        a p-value that is not the rank of the statistic among all draws).
     data : TestData
         ``test``, ``n_observations``, ``names`` of the samples or variables, ``columns`` of tables
         and their ``encodings``; ``restriction``, the permutations that the design allows;
