@@ -21,7 +21,8 @@ def entries() -> list[dict[str, str]]:
     rates = highest()
     kinds = (
         (
-            "`two_sample_test`, `k_sample_test`, `independence_test` and their tables of columns or pairs",
+            "`two_sample_test`, `k_sample_test`, `independence_test` and their versions that test each "
+            "column or pair of columns",
             "exact",
             "rows are exchangeable",
             rates["rows"],

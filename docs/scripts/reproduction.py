@@ -75,8 +75,8 @@ def outcomes(signs: pd.DataFrame) -> dict[str, str]:
         "filters": of_differences(filters),
         "flexible": of_differences(flexible),
         "steep": f"{len(slopes) - len(flat)} of {len(slopes)}",
-        "flat": f"{len(flat)} ({slow} with the slowest decrease, $n^{{-{slopes['a'].min():g}}}$, and "
-        f"{gaussian} under the Gaussian kernel)",
+        "flat": f"{len(flat)} ({slow} of them with the slowest decrease, $n^{{-{slopes['a'].min():g}}}$, and "
+        f"{gaussian} of them under the Gaussian kernel)",
     }
 
 

@@ -361,10 +361,11 @@ def page(tables) -> list[str]:
     )
     return [
         markdown(pd.DataFrame(rows)),
-        f"The three lowest: {lowest}.",
+        f"The three lowest coverages are {lowest}.",
         f"Each setting has {trials} data sets of 20 to 1000 rows, with no, a small, a medium or a large effect and a "
-        "fixed kernel. The true distance and dependence come from large samples, the true separability from "
-        f"{_TEST} points of each distribution scored by the fitted functions.",
+        "fixed kernel. The true distance and dependence come from large samples, whereas "
+        f"the true separability comes from {_TEST} points of each distribution, scored by the "
+        "fitted functions.",
     ]
 
 

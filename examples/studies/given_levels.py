@@ -403,8 +403,8 @@ def _own_kernels(table: pd.DataFrame) -> str:
     """Describe the levels of tests within strata with kernels of the user."""
     beyond = int(beyond_chance(table).sum())
     return (
-        f"Counts of {SPECIES} species and a number both depend on which of {CLINICS} clinics, Z, a "
-        f"row comes from. The "
+        f"Each row holds counts of {SPECIES} species and one number, both of which depend on the "
+        f"clinic of the row (Z, one of {CLINICS}). The "
         f"Bray-Curtis kernel of the counts is specified as a function or as a `Precomputed` matrix. Rows are permuted "
         f"within clinics, {FEW_PERMUTATIONS} times per test, in {table['trials'].min():,} data sets per setting. The "
         f"Type I error rates are {_range(table)}; they exceed {LIMIT:.0%} by more than simulation error in {beyond} "
@@ -430,7 +430,8 @@ def opening(tables) -> str:
     _, holds, fails = null_cells(tables[""])
     default, every = fails[fails["method"] == "residuals"], fails.groupby(KEYS)["rejected"].min()
     return (
-        f"In the {_cells(holds)} settings where the regressions fit, the default method at the {ALPHA:g} level had "
+        f"In the {_cells(holds)} settings where the regressions fit, the default method "
+        f"(`residuals`) at the {ALPHA:g} level had "
         f"Type I error rates of {_range(holds[holds['method'] == 'residuals'])}. In the other {_cells(fails)} settings, "
         f"however, the rates were {_range(default)}, and in {int((every > LIMIT).sum())} of them every method exceeded "
         f"{LIMIT:.0%}."
@@ -462,9 +463,9 @@ def page(tables) -> list[str]:
         "For continuous Z, a conditional independence test that is valid for every distribution has no power against "
         "any alternative [SP20], so a useful test needs an assumption. Ours assume that their regressions "
         "capture how X and Y depend on Z; `local` also assumes a nearly constant spread. We say "
-        f"that the regressions fit if the residual shift is at most {HOLDS}. This is the bias of "
-        "the statistic, in its standard deviations, that remains after regression because X and Y "
-        "share a function of Z.",
+        f"that the regressions fit if the residual shift is at most {HOLDS}. The residual "
+        "shift is the bias of the statistic, in units of its standard deviation, that remains "
+        "after regression because X and Y share a function of Z.",
         _own_levels(holds, fails),
         f"The default method was tested on {trials:,} data sets per setting, other methods on "
         f"{null['trials'].min():,} to {null['trials'].max():,}. KCI (kernel "

@@ -393,7 +393,7 @@ def listed(ahead: pd.DataFrame, settings: int) -> str:
     )
     return (
         "The power of a competitor exceeds that of `auto` by more than 0.05 (McNemar p < 0.01) in "
-        f"{len(ahead.drop_duplicates(KEYS))} of {settings} settings. The largest differences are: {first}."
+        f"{len(ahead.drop_duplicates(KEYS))} of {settings} settings. The largest differences, over the data sets on which both ran, are: {first}."
     )
 
 

@@ -373,7 +373,7 @@ def page(tables) -> list[str]:
     groups = groups.reset_index()
     return [
         markdown(pd.DataFrame(rows)),
-        f"Below 93%, apart from shares in groups: {lowest or 'none'}.",
+        f"Settings below 93%, apart from shares in groups: {lowest or 'none'}.",
         "## Shares in groups",
         f"The effect is the difference between proportions of {SHARE[0]:g} and {SHARE[1]:g}; "
         f"each group has {MEMBERS} rows and a beta-binomial count. The "
