@@ -21,10 +21,11 @@ regressor : regressor, optional
     Unfitted scikit-learn regressor for the regressions on ``given``; default kernel ridge
     regression.
 method : str, default "westfall-young"
-    Adjustment of the p-values for multiple comparisons.  "westfall-young" is step-down, with the
-    shared permutations.  The others are methods of statsmodels' ``multipletests``: "bonferroni",
-    "sidak", "holm-sidak", "holm", "simes-hochberg" and "hommel" control the family-wise error rate,
-    whereas "fdr_bh", "fdr_by", "fdr_tsbh" and "fdr_tsbky" control the false discovery rate.
+    Adjustment of the p-values for multiple comparisons.  "westfall-young" is a step-down method
+    that uses the shared permutations.  The others are methods of statsmodels' ``multipletests``:
+    "bonferroni", "sidak", "holm-sidak", "holm", "simes-hochberg" and "hommel" control the
+    family-wise error rate, whereas "fdr_bh", "fdr_by", "fdr_tsbh" and "fdr_tsbky" control the false
+    discovery rate.
 sample_ratio : float or pair of float, optional
     Planned size of the second sample over the first, such as 1, or both sizes, such as (1, 1).  A
     note warns if the numbers of rows, or of groups, do not match it (exact binomial test,
@@ -67,13 +68,13 @@ n_resamples : int or inf, default 999
 alpha : float, default 0.05
     Significance level of the decision; the p-value does not depend on it.
 stopping : {None, "besag-clifford", "curtailed"} or Stopping, optional
-    Rule for drawing fewer than ``n_resamples`` permutations.  "besag-clifford" stops after 20
+    Rule for drawing fewer permutations or simulations.  "besag-clifford" stops after 20
     exceedances (:class:`BesagClifford` accepts another number), and the p-value remains exact,
     whereas "curtailed" stops when the decision at ``alpha`` is certain (:class:`Curtailed`).
 blocks : array_like, optional
-    Block label of every row: one vector for all rows, or one vector per sample (a list, or a dict
-    with the names of the samples).  Because rows are permuted only within blocks, differences
-    between blocks do not count.
+    Block label of every row: one vector for all rows or, for several samples, one vector per sample
+    (a list, or a dict with the names of the samples).  Because rows are permuted only within
+    blocks, differences between blocks do not count.
 paired : bool, default False
     Whether row i of one sample and row i of the other are a pair, so that permutations exchange the
     two rows of a pair.
@@ -110,7 +111,7 @@ gram : {"auto", "dense", "factor", "nystrom", "rff"}, default "auto"
     How the kernel is evaluated.  "dense" uses the Gram matrix (in tiles if it does not fit in
     memory) and "factor" a pivoted Cholesky factor, which equals it up to rounding; "auto" chooses
     between these.  "nystrom" and "rff" approximate the kernel by random landmarks or random Fourier
-    features, but the test remains exact.  See :doc:`/large`.
+    features, which does not affect the validity of the test.  See :doc:`/large`.
 rank : int, optional
     Largest number of coordinates of an approximation (default 1000), or the rank at which "factor"
     is truncated.

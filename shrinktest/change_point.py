@@ -41,8 +41,8 @@ _FEWEST = 2  # rows within which there is a pair
 _SHIFTED = "block_length='whole' shifts the whole series (block_length='auto' gives an interval)."
 _OWN = "your own permutations need not include such exchanges."
 _FURTHER = (
-    "A further change looks the same, and permuted blocks can hide it: change_points "
-    "looks for several"
+    "A further change looks like autocorrelation, and permuted blocks can hide it: "
+    "try change_points"
 )
 
 

@@ -207,8 +207,8 @@ class LevelCheckResult(Result):
     alphas, confidence
         Significance levels, in ascending order, and the confidence level of the intervals.
     kind, restriction : str
-        Permutations of the data: "two-sample" or "independence", and in words which permutations
-        were allowed.
+        The test that the permutations of the data are for, "two-sample" or "independence", and a
+        description of the permutations that were allowed.
     name : str
         Name of the pipeline.
     n_observations : tuple of int
@@ -216,7 +216,7 @@ class LevelCheckResult(Result):
     seed : int
         Seed, with which ``check_level(..., rng=seed)`` repeats the result.
     notes : tuple of str
-        Caveats, for example that the null hypothesis is an estimate.
+        Caveats, for example that the data under the null hypothesis are estimated.
     """
 
     pvalues: np.ndarray

@@ -173,9 +173,9 @@ def compare(
     The report also lists regions in which one table is over-represented (``result.regions``), whose
     p-values come from permutations of the overall test; see :doc:`/compare`.
 
-    Effect sizes of numeric and date columns are the medians, the AUC of the column and the ratio of
-    interquartile ranges; those of categories are changes in every proportion.  Numeric columns also
-    have differences in means and in medians, in the unit of the column.  Intervals account for
+    For numeric and date columns, the report shows the medians, the AUC of the column and the ratio
+    of interquartile ranges, and for categories the change in every proportion.  Numeric columns
+    also have differences in means and in medians, in the unit of the column.  Intervals account for
     pairs and groups.  If ``blocks=`` or ``covariates=`` is used, adjusted effects are reported next
     to the others: the AUC and the differences in means and proportions within blocks, or by a
     linear regression on the covariates.  See :doc:`/compare`.

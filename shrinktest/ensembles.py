@@ -28,11 +28,11 @@ class Candidate:
     kernel : str, Kernel or callable, or a tuple of these
         Kernel of all samples and of every variable, or one kernel for each variable.
     weight : float, default 1
-        Weight of the statistic: with twice the weight of the others, its p-value may be twice as
-        large.
+        Weight of the statistic: p-values are divided by their weights before the smallest is
+        selected.
     grows : bool, default False
-        Whether the weight grows with the number of rows, from 100 to 600 of them, to six times its
-        value: for fine structure, which only many rows can show.
+        Whether the weight grows in proportion to the number of rows, up to six times its value
+        between 100 and 600 rows, for fine structure that only many rows can show.
 
     Examples
     --------

@@ -114,6 +114,15 @@ def equivalence_test(
         1 - alpha, and the asymptotic p-value is the smallest alpha at which it is below the margin.
     names : tuple of str, default ("X", "Y")
         Names of the samples in the answer.
+    blocks : array_like, optional
+        Block label of every row: one vector for all rows, or one vector per sample.  Rows are
+        compared within blocks only, so that differences between blocks do not count.
+    paired : bool, default False
+        Whether row i of one sample and row i of the other are a pair; standard errors then regard
+        pairs as independent units.
+    groups : array_like, optional
+        Label of the group of every row (elsewhere called ``clusters``), in the layout of
+        ``blocks``; standard errors then regard groups as independent units.
     nan_policy : {"raise", "omit", "indicator"}, default "raise"
         As in :func:`two_sample_test`, but "indicator" is not available for pairs.
     rng : None, int, SeedSequence, BitGenerator or Generator

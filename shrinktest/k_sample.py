@@ -80,7 +80,7 @@ def k_sample_test(
     workers
         For data in batches it may be an executor or a dask client.
     bins : int, optional
-        As in :func:`two_sample_test`; pairs of samples are tested without bins only (``bins=0``).
+        As in :func:`two_sample_test`; ``result.pairwise()`` is only available if ``bins=0``.
 
     Returns
     -------
@@ -217,6 +217,6 @@ def _split(
         for name, given in labels.items()
     }
     missing = counted(segments.missing[0], "row")
-    named = by if isinstance(by, str) else "by"
+    named = by if isinstance(by, str) else "the label"
     notes = (note("no-segment", by=named, rows=missing),) if segments.missing[0] else ()
     return (split,), own, notes

@@ -98,9 +98,9 @@ TEXTS = {
         "them into one group (groups=)."
     ),
     "unit-columns": (
-        "Values of {which} repeat within each of {names} but never occur in two of them. If rows "
-        "with the same value belong together, such as the visits of a patient, use {column} as "
-        "groups=."
+        "Values of {which} repeat within each of {names} but never occur in more than one of them. "
+        "If rows with the same value belong together, such as the visits of a patient, use "
+        "{column} as groups=."
     ),
     # estimators and forms
     "same-as-kme": (
@@ -233,7 +233,7 @@ TEXTS = {
         "the rows of a segment as exchangeable, although the data determined where it ends."
     ),
     # conditional tests
-    "strata-left-out": ("{rows} left out: no other row has the same {argument}."),
+    "strata-left-out": ("{rows} left out: no {other} has the same values of {argument}=."),
     "strata-means": ("Kernels are applied to values after subtracting stratum means{exception}."),
     "residuals": ("Kernels are applied to the residuals of a regression on the covariates."),
     "four-statistics": (

@@ -93,9 +93,9 @@ class KernelMeanMatching(DensityMixin, OnPoints):
 
     Notes
     -----
-    The method follows the experiments of [M14] and [S14].  Weights remain on the simplex by a
-    softmax, because the papers' constraint does not include that they are at least 0 (erratum E17
-    in :doc:`/errata`).
+    The method follows the experiments of [M14] and [S14].  A softmax keeps the weights on the
+    simplex, because the constraint in the papers does not require them to be nonnegative (erratum
+    E17 in :doc:`/errata`).
 
     A kernel compares distributions by the functions in its RKHS.  The linear kernel compares only
     means: its objective does not depend on the variances at all, which therefore remain at the

@@ -67,7 +67,7 @@ class DistributionKernel(TransformerMixin, BaseEstimator):
     Notes
     -----
     The method is from [M14] section 4.2, but the Gaussian kernel printed there has a plus sign in
-    its exponent, with which it is no kernel (erratum E15 in :doc:`/errata`).  The matrices are
+    its exponent, with which it is not a kernel (erratum E15 in :doc:`/errata`).  The matrices are
     positive semi-definite for every estimator, including the marginalized ones, because all
     embeddings are elements of one RKHS regardless of their noise.
 

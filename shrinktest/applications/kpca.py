@@ -27,9 +27,9 @@ class ShrinkageKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnPo
     """Kernel PCA with possibly shrunken mean and covariance operator.
 
     The components are the eigenfunctions of sum_i w_i (phi_i - m) (x) (phi_i - m), where m is the
-    kernel mean by the estimator ``centering`` and w are the weights of the n features (phi_i - m)
-    (x) (phi_i - m) by the estimator ``covariance``.  If both are the standard mean, so that w_i =
-    1/n, it is kernel PCA.
+    kernel mean as estimated by ``centering``, and w are the weights that the estimator
+    ``covariance`` gives the n features (phi_i - m) (x) (phi_i - m).  If both are the standard mean,
+    so that w_i = 1/n, it is kernel PCA.
 
     Parameters
     ----------
@@ -49,8 +49,8 @@ class ShrinkageKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnPo
     ----------
     eigenvalues_ : ndarray, shape (c,)
         Positive eigenvalues of the operator, in descending order; for the standard estimators the
-        eigenvalues of :class:`sklearn.decomposition.KernelPCA`, which are of the centered Gram
-        matrix, over n.
+        eigenvalues of :class:`sklearn.decomposition.KernelPCA` (those of the centered Gram matrix)
+        divided by n.
     coefficients_ : ndarray, shape (n, c)
         A of the orthonormal eigenfunctions f_k = sum_i A_ik (phi_i - m).
     covariance_weights_ : ndarray, shape (n,)

@@ -112,6 +112,7 @@ COMMANDS = {
         "response --given age,site|"
         "series.csv --x rain --y flow --block-length whole --lags -5:5",
         "variables",
+        shown={"rank": "N largest number of coordinates of an approximation (100 per variable)"},
     ),
     "k-sample": Command(
         "do several samples come from the same distribution?",
@@ -127,7 +128,7 @@ COMMANDS = {
         "which factors of a design affect the response?",
         "factor_test",
         "DATA FORMULA",
-        f"{_TEXT} pairwise {_PRINTED} plot exit_code fail_if set",
+        f"{_TEXT} pairwise {_PRINTED} plot exit_code fail_if",
         "table.csv 'treatment * time + age' --response pain,mood --groups patient --blocks site|"
         "table.csv 'pain + mood ~ C(dose)' --pairwise 'C(dose)' --seed 0|"
         "table.csv 'pain ~ arm * age' --kernel linear --plot shares.png --exit-code",

@@ -56,6 +56,7 @@ _READERS: dict[str, Callable[[str], Any]] = {
             "alphas",
             "n",
             "sample_ratio",
+            "location",
         ],
         values.value,
     ),
@@ -114,11 +115,18 @@ HELP = {
     "coordinates": "NAMES one or two columns to show in the picture of --witness",
     "response": "NAMES response columns, such as pain,mood",
     "typ": (
-        "N type 2: adjusted for all terms that do not contain it; 1: for earlier terms ({default})"
+        "N type 2 adjusts a term for all terms that do not contain it, type 1 for earlier terms "
+        "({default})"
     ),
     "statistic": "VALUE robust (allows for unequal spread) or F ({default})",
-    "location": "VALUE auto: subtract the effects of the other terms from numeric responses (auto)",
-    "within": "VALUE permute rows within groups, or flip the signs of residual rows ({default})",
+    "location": (
+        "VALUE auto: subtract the effects of the other terms from numeric responses; none: do not "
+        "(auto)"
+    ),
+    "within": (
+        "VALUE rows: permute rows within groups; signs: flip the signs of groups of residuals "
+        "({default})"
+    ),
     "terms": "NAME=TERMS terms tested jointly: 'arm in any way=arm,arm:time'; repeatable",
     "fit": "MODULE:FUNCTION function that computes the parameters of the model from the data",
     "simulations": "N number of data sets simulated from the model ({default})",

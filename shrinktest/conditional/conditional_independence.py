@@ -377,7 +377,9 @@ def within_strata(test: _Test, z: np.ndarray, label: np.ndarray, argument: str) 
     rows = int(mixed.sum())
     codes = codes_of(codes[mixed])
     lost = f"{len(mixed) - rows} of {counted(len(mixed), 'row')}"
-    left_out = () if mixed.all() else (note("strata-left-out", rows=lost, argument=argument),)
+    other = "row of the other sample" if argument == "covariates" else "other row"
+    about = {"rows": lost, "other": other, "argument": argument}
+    left_out = () if mixed.all() else (note("strata-left-out", **about),)
     keep_values = [variable.keeps_values for variable in test.variables]
     exception = (
         ", except your own kernels, which compare values as they are" if any(keep_values) else ""

@@ -292,7 +292,8 @@ def tells_apart(samples: Sequence[ColumnSummary], names: Sequence[str]) -> str |
         return "their dates do not overlap" if apart else None
     if kind in CODED and not any({*a.counts} & {*b.counts} for a, b in combinations(samples, 2)):
         firsts = [min(summary.counts, key=summary.levels.index) for summary in samples]
-        return f"they have no category in common, such as {_each_in(map(repr, firsts), names)}"
+        each = _each_in(map(repr, firsts), names)
+        return f"they have no category in common: for example, {each}"
     if kind == "number" and all(summary.constant for summary in samples):
         lows = np.array([float(summary.low) for summary in samples])
         if not all(summary.whole for summary in samples):

@@ -127,8 +127,8 @@ def simulate_eckerle(n: int, noise: float = RESIDUAL_SD, rng: Any = None) -> Eck
     n : int
         Number of observations, at least 1.
     noise : float, optional
-        Standard deviation of the noise, at least 0; by default the residual one that NIST
-        certifies.
+        Standard deviation of the noise, at least 0; by default the residual standard deviation that
+        NIST certifies.
     rng : None, int, SeedSequence, BitGenerator or Generator, optional
         Seed or source of the random numbers.
 

@@ -157,9 +157,9 @@ class MKME(Marginalized):
     """Marginalized kernel mean with one noise variance for all coordinates.
 
     The features are averaged over Gaussian noise, as in [X20] section 3 (Gaussian kernel).  If both
-    samples share one variance, the test is the standard one with bandwidth^2 + 2 variance, and
-    therefore tuning it is a choice of the bandwidth.  The score always selects a positive variance
-    unless all points coincide.
+    samples share one variance, the test is the standard one with 2 variance added to bandwidth^2,
+    and therefore tuning the variance amounts to choosing a bandwidth.  The leave-one-out score
+    always selects a positive variance unless all points coincide.
 
     Parameters
     ----------
@@ -201,10 +201,10 @@ class MKME(Marginalized):
 class MMKME(Marginalized):
     """Marginalized kernel mean with one noise variance per coordinate.
 
-    The features are averaged over Gaussian noise, as in [X20] section 3.2.  Because the score is
-    not convex, the search starts from the common variance of :class:`MKME`, from very little noise
-    and from much noise, and remains within e^-12 to e^6 of the squared bandwidth.  In one dimension
-    it is :class:`MKME`.
+    The features are averaged over Gaussian noise, as in [X20] section 3.2.  Because the
+    leave-one-out score is not convex, the search starts from the common variance of :class:`MKME`,
+    from very little noise and from much noise, and remains between e^-12 and e^6 times the squared
+    bandwidth.  In one dimension the estimator is :class:`MKME`.
 
     Parameters
     ----------

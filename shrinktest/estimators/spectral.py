@@ -168,9 +168,9 @@ class FKMSE(_Tikhonov):
 class IteratedTikhonov(_Tikhonov):
     """Kernel mean by iterated Tikhonov: t steps of (K + lam I) b <- K 1/n + lam b.
 
-    The factors are 1 - (lam / (D + lam))^t.  The filter is that of [S14] Table 1 with erratum E21
-    in :doc:`/errata`, because the update needs K 1/n, and the printed filter has lambda and gamma
-    exchanged.
+    An eigenvector of K with eigenvalue D has the factor 1 - (lam / (D + lam))^t.  The filter is
+    that of [S14] Table 1, corrected (erratum E21 in :doc:`/errata`): the update needs K 1/n, and
+    the printed filter has lambda and gamma exchanged.
 
     Parameters
     ----------
@@ -182,8 +182,8 @@ class IteratedTikhonov(_Tikhonov):
     loo : {"deletion", "paper"}, default "deletion"
         Leave-one-out score if no amount is fixed, as for :class:`FKMSE`.
     t : int, default 3
-        Number of steps, at most 10 million, or 1000 if the amount is tuned by "deletion", in time
-        proportional to t^2.
+        Number of steps, at most 10 million, or 1000 if the amount is tuned by "deletion", which
+        takes time proportional to t^2.
     tuning : {"auto", "sample", "joint", "pooled"}, default "auto"
         Samples for which an amount is chosen, as for :class:`SKMSE`.
 
@@ -327,8 +327,8 @@ class _Gradient(Filter):
 class Landweber(_Gradient):
     """Kernel mean by early-stopped Landweber iteration (L2 boosting).
 
-    The step is b <- b + (eta/n) (K 1/n - K b), t times.  It is that of [S14] Table 1 with erratum
-    E19 in :doc:`/errata`, because the step refers to K/n, whereas the iteration diverges on K
+    The step is b <- b + (eta/n) (K 1/n - K b), t times.  It is that of [S14] Table 1, corrected
+    (erratum E19 in :doc:`/errata`): the step size is for K/n, and the iteration can diverge on K
     itself.
 
     Parameters

@@ -363,11 +363,13 @@ def reach_notes(kernel: Kernel, points: Array, name: str) -> tuple[str, ...]:
     values = inner.block(rows, rows)[different]
     if values.max() <= _NOTHING:
         problem = (
-            "small that the kernel is 0 between nearly all observations: it compares nothing; use "
-            "a larger"
+            "small that the kernel is 0 between nearly all observations, and nothing can be "
+            "detected; use a larger"
         )
     elif values.min() >= 1.0 - _SAME:
-        problem = "large that the kernel is 1, up to rounding: it compares nothing; use a smaller"
+        problem = (
+            "large that the kernel is 1, up to rounding, and nothing can be detected; use a smaller"
+        )
     elif values.min() >= 1.0 - _LINEAR and inner.metric == "euclidean":
         problem = (
             "large that the kernel is nearly linear: it detects differences in means and "

@@ -22,7 +22,7 @@ from shrinktest.permutations.design import PermutationDesign
 
 #: What serial correlation makes wrong, and what can be done about it.
 WRONG_PERMUTATIONS = "permuting single rows makes p-values too small"
-WRONG_ERRORS = "standard errors of independent rows are too small"
+WRONG_ERRORS = "standard errors that assume independent rows are too small"
 BY_BLOCKS = "use block_length='auto'"
 BY_BLOCKS_OR_GROUPS = f"{BY_BLOCKS}, or groups= to permute whole units"
 BY_SHIFTS = "use block_length='whole', or groups= to permute whole units"

@@ -37,8 +37,8 @@ class DetectableEffectResult(Result):
     effect : float
         Value of the parameter at which the fitted curve reaches the power.
     low, high : float
-        Confidence interval for where the curve reaches the power; infinite if the trials cannot
-        tell.
+        Confidence interval for the value at which the curve reaches the power; a limit is infinite
+        if the trials do not bound it.
     confidence, power, alpha : float
         Confidence of the intervals, required power, and level.
     estimator : str
@@ -54,8 +54,8 @@ class DetectableEffectResult(Result):
     table : pandas.DataFrame
         Power and interval at every effect that was tried: the trials behind the answer.
     check : pandas.DataFrame
-        Power and level (``null``), each with its interval, of fresh trials at the answer, which the
-        curve has not seen.
+        Power and Type I error rate (``null``), each with its interval, of fresh trials at the
+        answer, which the curve was not fitted to.
     checks : int
         How often an answer was checked.  Trials of checks that did not agree are in ``table``.
     agrees : bool

@@ -149,8 +149,9 @@ def solve_sample_size(
     The size is doubled until the power is reached.  If there is no sign of an effect at a twentieth
     of ``largest``, a few trials at ``largest`` show whether there is one.  Then, in four rounds,
     trials go to the sizes at which the power is a little below, at and a little above the target,
-    according to a probit regression (statsmodels) on the root of n, fitted to the trials so far at
-    nearby sizes.  The interval is Fieller's for the size at which the curve crosses the target.
+    according to a probit regression (statsmodels) on the square root of n, fitted to the trials so
+    far at nearby sizes.  The interval is Fieller's for the size at which the curve crosses the
+    target.
 
     Fresh trials at the answer, max(200, n_trials / 4) of the design and as many of its null twin,
     then check it.  If they do not agree, they are added to the others and the new answer is

@@ -51,8 +51,8 @@ class ChangesResult(Result):
     locations : ndarray of int, shape (k,)
         The first rows after the changes, in order; none if no test rejects.
     adjusted, pvalues : ndarray, shape (k,)
-        p-values of the changes, adjusted for the number of tests, and unadjusted ones of the
-        segments when each was cut.
+        p-values of the changes, adjusted for the number of tests, and unadjusted p-values of the
+        segments that were cut at them.
     intervals : tuple of tuple of int, or of None
         Confidence interval for the location of each change, conditional on the neighboring changes.
     tests : tuple of Stretch

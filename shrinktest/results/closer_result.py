@@ -72,8 +72,8 @@ class CloserResult(Decision):
     names : tuple of str
         Names of X and the candidates.
     estimates : tuple of float
-        Unbiased squared distance of X to every candidate, or its dependence on it, which may be
-        below zero.
+        Unbiased squared distance between X and every candidate, or dependence of X on every
+        candidate; estimates may be below zero.
     pairs : tuple of CloserPair
         Tests of every two candidates.
     measure, alternative, method, alpha, confidence

@@ -216,9 +216,9 @@ class MultipleTestsResult(Result):
             problem = (
                 f"{counted(smallest, 'p-value')} of {tests} {'is' if smallest == 1 else 'are'} as "
                 f"small as {rows - 1} "
-                f"permutations allow ({least:.3g}), and none rejects once adjusted for {tests} "
-                "tests: more "
-                "permutations (n_resamples=) may reject"
+                f"permutations allow ({least:.3g}), but none is small enough once "
+                f"adjusted for {tests} tests; with more permutations (n_resamples=), some tests "
+                "may reject"
             )
         return (
             (note("too-few-permutations", problem=f"{problem[0].upper()}{problem[1:]}"),)

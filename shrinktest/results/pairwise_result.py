@@ -35,7 +35,7 @@ class PairwiseResult(MultipleTestsResult):
     confidence : float
         Confidence level of each interval, which is not adjusted for their number.
     effects : mapping of tuple to TwoSampleEffect
-        By pair of samples, all of the effect.
+        The full effect size of every pair of samples.
     method : str
         "shaffer", or a method of statsmodels' ``multipletests``.
     nulls, keys, alpha, data, setup, untested, rng, notes, shared

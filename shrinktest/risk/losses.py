@@ -111,8 +111,9 @@ def loss(embedding: MeanEmbedding, truth: TrueEmbedding) -> float:
     Parameters
     ----------
     embedding : MeanEmbedding
-        The result of an estimator's ``fit``.  Marginalized ones have the closed form for smoothed
-        features, to which the loss printed in [X20] does not apply (erratum E28 in :doc:`/errata`).
+        The result of an estimator's ``fit``.  For marginalized estimators, the loss is computed in
+        closed form from smoothed features; the loss printed in [X20] does not apply to these
+        (erratum E28 in :doc:`/errata`).
     truth : TrueEmbedding
         True kernel mean, made with the same resolved kernel.
 
@@ -244,8 +245,8 @@ def oracle_shrinkage(truth: TrueEmbedding, n: int, target: MeanEmbedding | None 
     """Return the amount of simple shrinkage with the smallest risk, and that risk.
 
     This requires a known distribution.  ``alpha`` is Delta / (Delta + |mu_P - f*|^2) and ``risk``
-    is alpha |mu_P - f*|^2 ([M14] Theorem 1).  If Delta is 0, nothing can be gained (erratum E2 in
-    :doc:`/errata`) and alpha is 0.
+    is alpha |mu_P - f*|^2, where Delta is the risk of the plain average ([M14] Theorem 1).  If
+    Delta is 0, nothing can be gained (erratum E2 in :doc:`/errata`) and alpha is 0.
 
     Parameters
     ----------

@@ -134,7 +134,7 @@ def loss_path(
         Values of the parameter.
     parameter : str, optional
         "alpha", "lam", "lam_cov", "t", "m", "threshold" or "variance", by default the first that
-        the estimator has; "multiple" of all variances for ``MMKME``.
+        the estimator has; for ``MMKME`` it is "multiple", a factor of all variances.
     design : str, MixtureDesign, NormalMixture, triple or callable, default "mixture"
         Source of the distributions, as for :func:`~shrinktest.risk.risk_study`.
     kernel : str or Kernel, default "gaussian"

@@ -51,9 +51,9 @@ def risk_study(
     Parameters
     ----------
     design : str, MixtureDesign, NormalMixture, triple or callable
-        Source of the distributions: "mixture", the papers' one (``RandomMixture``), drawn anew in
-        every trial; a mixture (weights, means, covariances), the same in every trial; or a function
-        ``(rng, d) -> mixture``.
+        Source of the distributions: "mixture", that of the papers (``RandomMixture``), drawn anew
+        in every trial; a mixture (weights, means, covariances), the same in every trial; or a
+        function ``(rng, d) -> mixture``.
     estimators : str, MeanEstimator, callable, sequence of these, or dict of label to one of these
         Estimators to compare with the plain average, ``kme``.
     kernels : str, Kernel, sequence of these, or dict of label to one of these
@@ -88,7 +88,7 @@ def risk_study(
 
     See Also
     --------
-    loss_path : The loss of one estimator by its amount of shrinkage.
+    loss_path : The loss of one estimator as a function of its amount of shrinkage.
     shrinktest.power_study : The power of tests that use an estimator.
 
     Notes

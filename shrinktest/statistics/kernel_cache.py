@@ -350,7 +350,7 @@ def _pooled(
         return KernelFeatures(kernel, points, "dense", workers=cache.workers)
     features, coordinates, share = short
     what = (
-        f"{kernel.label} on the leading principal components, with {100.0 * share:.3g} % of the "
+        f"{kernel.label} on the leading principal components, with {100.0 * share:.3g}% of the "
         f"variance"
     )
     route = source.route if request.products else "factor"

@@ -397,7 +397,7 @@ def estimator_notes(
             note(
                 "same-as-kme",
                 amount="noise variance",
-                plain="a wider kernel, bandwidth^2 + 2 variance",
+                plain="with a wider kernel: add 2 variance to bandwidth^2",
             )
         )
     if given.smooths and tuning == "sample":
@@ -408,7 +408,9 @@ def estimator_notes(
     if not equal and not used.smooths and tuning == "sample":
         notes.append(
             note(
-                "unequal-sizes", what="shrinkage of each sample by itself", remedy="tuning='joint'"
+                "unequal-sizes",
+                what="a test that shrinks each sample by itself",
+                remedy="tuning='joint'",
             )
         )
     return tuple(notes)

@@ -195,7 +195,7 @@ TESTS = {
     "equivalence": (
         lambda: equivalence_test(A, B, margin=0.1, measure="distance", rng=0),
         "of a sample",
-        "standard errors of independent rows are too small: use groups=",
+        "standard errors that assume independent rows are too small: use groups=",
     ),
     "equivalence of pairs": (
         lambda: equivalence_test(A, B, margin=0.1, measure="distance", paired=True, rng=0),
@@ -206,12 +206,12 @@ TESTS = {
     "closer in pairs": (
         lambda: closer_test(A, B, C, paired=True, rng=0),
         "of differences between X and Z",
-        "standard errors of independent rows are too small: use pairs that are far enough apart",
+        "standard errors that assume independent rows are too small: use pairs that are far enough apart",
     ),
     "which depends more": (
         lambda: closer_test(A, B, C, measure="dependence", rng=0),
         "of X and of ",
-        "standard errors of independent rows are too small: use rows that are far enough apart",
+        "standard errors that assume independent rows are too small: use rows that are far enough apart",
     ),
     "change": (lambda: change_point_test(A, **FEW), "of X", "use block_length='auto'"),
     "changes": (lambda: change_points(A, **FEW), "of X", "use block_length='auto'"),

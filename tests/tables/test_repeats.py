@@ -139,8 +139,8 @@ def visits(seed, names, patients=20, missed=0.0):
 
 
 UNITS = (
-    "Values of column 'patient' repeat within each of X and Y but never occur in two of them. If rows with the same "
-    "value belong together, such as the visits of a patient, use it as groups=."
+    "Values of column 'patient' repeat within each of X and Y but never occur in more than one of them. If rows "
+    "with the same value belong together, such as the visits of a patient, use it as groups=."
 )
 
 

@@ -236,7 +236,7 @@ class FromData(Design):
 
 @dataclass(frozen=True, repr=False)
 class FromFunction(Design):
-    """Data from a function; power studies make one of any callable.
+    """Data from a function; power studies wrap any callable in this design.
 
     Parameters
     ----------

@@ -144,8 +144,8 @@ class Mixture(TwoSampleDesign):
 class Corners(TwoSampleDesign):
     """Four distant Gaussians, one of them wider.
 
-    The Gaussians are centered at (+-distance, +-distance), and the one at two minus signs is wider,
-    as in [B23] with n = 500.  All further variables have mean 0.
+    The Gaussians are centered at (+-distance, +-distance), and the one at (-distance, -distance) is
+    wider, as in [B23] with n = 500.  All further variables have mean 0.
 
     Parameters
     ----------
@@ -214,7 +214,7 @@ class TiltedBlobs(TwoSampleDesign):
 
 @dataclass(frozen=True, repr=False)
 class TwoModes(TwoSampleDesign):
-    """Two near Gaussians, correlated in opposite directions in one sample.
+    """Two nearby Gaussians, correlated in opposite directions in one sample.
 
     The Gaussians are centered at 0 and (distance, ..., distance); the design is HDGM of [L20].
     There every mode has the same number of observations, whereas modes have equal probabilities

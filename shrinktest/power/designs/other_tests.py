@@ -178,7 +178,7 @@ class Confounded(Design):
     ----------
     shape : {"linear", "smooth", "rough", "heavy-tailed", "spread"}, default "linear"
         Relationship with the confounders: "linear" is f(u) = u, "smooth" is u + cos(2 u), and
-        "rough" a saw with two teeth per unit.  "heavy-tailed" is linear, but noise and columns
+        "rough" a sawtooth with two teeth per unit.  "heavy-tailed" is linear, but noise and columns
         follow a t distribution with three degrees of freedom; "spread" is linear with s = exp(0.5
         u).
     columns : int, default 1

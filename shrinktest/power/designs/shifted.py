@@ -29,7 +29,7 @@ class Shifted(Twin):
     -----
     The means of both pilot samples become equal in the columns that are shifted.  Rows are then
     drawn as in the null twin of the pilot data, from both samples, and Y is shifted.  Unlike
-    :class:`FromData`, this design does not take for real what is in the pilot data by chance.
+    :class:`FromData`, this design does not treat chance differences in the pilot data as real.
 
     Examples
     --------
