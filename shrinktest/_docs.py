@@ -47,7 +47,7 @@ kernel : str, Kernel or callable, or list of these, default "gaussian"
     kernel object, or a function ``(X, Y) -> Gram matrix``.
 bandwidth : float, str, tuple, array or dict, or list of these, default "median"
     Bandwidth of a kernel given by name.  "median" is the median distance in the pooled sample,
-    "neighbours" the median distance to the nearest tenth of the rows, and "0.5 * median" half of
+    "neighbors" the median distance to the nearest tenth of the rows, and "0.5 * median" half of
     the median.  A tuple or array has one number per column, and a dict has numbers by column name.
     A list holds candidates to combine, for which "grid" is a set of five
     (:func:`~shrinktest.kernels.bandwidth_grid`).

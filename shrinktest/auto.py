@@ -29,9 +29,9 @@ from shrinktest.kernels import (
 from shrinktest.kernels.pooled import Differences
 from shrinktest.results.info import KINDS
 
-#: The bandwidth of near neighbours sees what the median does not; one that is wide sees the means
+#: The bandwidth of near neighbors sees what the median does not; one that is wide sees the means
 #: and little else.
-_NEAR = Gaussian("neighbours")
+_NEAR = Gaussian("neighbors")
 _BROAD = Gaussian("2 * median")
 
 #: What ``estimator="auto"`` stands for with samples: a statistic for each way in which
@@ -46,7 +46,7 @@ SAMPLES = Ensemble(
         ),  # the same with heavy tails, or units of any size
         Candidate(KME(), Whitened(Gaussian(), 0.03), weight=10.0),  # shape
         # fine structure, clusters, tails
-        Candidate(KME(), Whitened(Gaussian("0.5 * neighbours"), 0.01), weight=4.0, grows=True),
+        Candidate(KME(), Whitened(Gaussian("0.5 * neighbors"), 0.01), weight=4.0, grows=True),
         Candidate(KME(), SecondOrder(_BROAD), weight=3.0),  # correlations
         Candidate(KME(), Depth(_NEAR), weight=3.0),  # spread
     )

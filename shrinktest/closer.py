@@ -451,7 +451,7 @@ def _read_dependences(
         cache(kernel, v.points, request) for kernel, v in zip(resolved, variables, strict=True)
     ]
     with np.errstate(divide="ignore", invalid="ignore"):
-        jackknife = dependences(features, normalised=measure == DEPENDENCE)
+        jackknife = dependences(features, normalized=measure == DEPENDENCE)
     lost = ~np.isfinite(np.vstack([jackknife.estimates, jackknife.without])).all(axis=0)
     if lost.any():
         name = names[0] if lost.all() else names[1 + int(lost.argmax())]

@@ -18,7 +18,7 @@ from shrinktest.data.variable import Variable
 
 #: Level of a category, in place of all that the reference sample lacks.
 OTHER = "another level"
-_LABELLED = ("category", "boolean")
+_LABELED = ("category", "boolean")
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +35,7 @@ class DrawnColumns:
     @classmethod
     def of(cls, columns: Sequence[Column], *, named: bool) -> DrawnColumns:
         """Check the columns of X: numbers, and in tables with names also categories."""
-        allowed = ("number", *(_LABELLED if named else ()))
+        allowed = ("number", *(_LABELED if named else ()))
         for column in columns:
             if column.kind not in allowed:
                 raise TypeError(
@@ -46,7 +46,7 @@ class DrawnColumns:
         return cls(names, tuple(column.kind for column in columns), tuple({} for _ in columns))
 
     @property
-    def labelled(self) -> bool:
+    def labeled(self) -> bool:
         """True if a column has categories."""
         return any(kind != "number" for kind in self.kinds)
 
@@ -58,7 +58,7 @@ class DrawnColumns:
         """Return the rows of a table that the model drew, which may have further columns."""
         if not is_table(table):
             raise TypeError("simulate must return a table with the columns of X, as X has text")
-        types = {n: k for n, k in zip(self.names, self.kinds, strict=True) if k in _LABELLED}
+        types = {n: k for n, k in zip(self.names, self.kinds, strict=True) if k in _LABELED}
         read = read_table(table, "simulate", types)
         columns = dict(zip(read.names, read.columns, strict=True))
         for name, kind in zip(self.names, self.kinds, strict=True):

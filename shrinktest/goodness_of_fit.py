@@ -233,7 +233,7 @@ def _variable(
     reference: np.ndarray, drawn_columns: DrawnColumns, names: tuple[str, ...], scale: Any
 ) -> tuple[Variable, tuple[str, ...]]:
     """Return the reference sample with units from its rows, and notes on these."""
-    if drawn_columns.labelled:
+    if drawn_columns.labeled:
         variable, notes = drawn_columns.encoding(reference, scale)
     else:
         table: Any = reference

@@ -81,7 +81,7 @@ class SimulatedModel:
     def draw(self, rng: np.random.Generator, size: int, params: tuple[Any, ...]) -> np.ndarray:
         """Draw so many rows (n, d)."""
         drawn = self.simulate(rng, size, *params)
-        if self.drawn_columns.labelled:
+        if self.drawn_columns.labeled:
             drawn = self.drawn_columns.drawn(drawn)
         elif is_table(drawn) and self.columns:
             drawn = self._numbers_in(drawn)
@@ -106,7 +106,7 @@ class SimulatedModel:
 
     def _as_given(self, rows: np.ndarray) -> Any:
         """Return rows as the user gave X: a table, or an array of its dimension."""
-        if self.drawn_columns.labelled:
+        if self.drawn_columns.labeled:
             return self.drawn_columns.frame(rows)
         if self.columns:
             import pandas as pd
@@ -152,7 +152,7 @@ class FromModel(Hypothesis):
 
     def encoded(self, rows: np.ndarray) -> np.ndarray:
         """Return the rows as kernels compare them."""
-        if self.model.drawn_columns.labelled:
+        if self.model.drawn_columns.labeled:
             rows = self.model.drawn_columns.encoded(rows, cast(Encoding, self.encoding))
         elif self.encoding is not None:
             rows = self.encoding.read(rows, "simulate")

@@ -115,19 +115,19 @@ def samples(m, n):
 
 
 def split_test(X, Y, estimator="kme", **options):
-    """A two-sample test with few relabellings whose p-value nobody looks at."""
+    """A two-sample test with few relabelings whose p-value nobody looks at."""
     given = {"n_resamples": 4, "alpha": 0.5, "rng": 0, "workers": 1, **options}
     return two_sample_test(X, Y, estimator=estimator, **given)
 
 
 def pair_test(x, y, estimator="kme", **options):
-    """An independence test with few relabellings whose p-value nobody looks at."""
+    """An independence test with few relabelings whose p-value nobody looks at."""
     given = {"n_resamples": 4, "alpha": 0.5, "rng": 0, "workers": 1, **options}
     return independence_test(x, y, estimator=estimator, **given)
 
 
 def values(result):
-    """Statistic of the observed labelling, then of the others."""
+    """Statistic of the observed labeling, then of the others."""
     return np.concatenate([[result.statistic], result.null_distribution])
 
 

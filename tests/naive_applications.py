@@ -76,12 +76,12 @@ def components(features, mean, weights):
     return values[positive], vectors[:, positive]
 
 
-def centred_squares(features, mean):
+def centered_squares(features, mean):
     """Gram matrix of the operators (f_i - m)(f_i - m)': squared inner products."""
     return np.array([[((f - mean) @ (g - mean)) ** 2 for g in features] for f in features])
 
 
-def centred_error(feature, mean, vectors):
+def centered_error(feature, mean, vectors):
     """|(I - P)(f - m)|^2."""
     rest = feature - mean
     for vector in vectors.T:
@@ -89,7 +89,7 @@ def centred_error(feature, mean, vectors):
     return rest @ rest
 
 
-def uncentred_error(feature, vectors):
+def uncentered_error(feature, vectors):
     """|(I - P) f|^2."""
     rest = feature.copy()
     for vector in vectors.T:

@@ -33,12 +33,12 @@ def spread(gram, size):
     return float(np.mean(values)), float(np.std(values))
 
 
-def standardised(gram, inside, known):
+def standardized(gram, inside, known):
     size = int(inside.sum())
     if size not in known:
         known[size] = spread(gram, size)
-    centre, deviation = known[size]
-    return (unbiased(gram, inside) - centre) / deviation
+    center, deviation = known[size]
+    return (unbiased(gram, inside) - center) / deviation
 
 
 def parts(n, fewest, change):
@@ -51,9 +51,9 @@ def parts(n, fewest, change):
 
 
 def largest(gram, fewest, change, known):
-    """The largest standardised distance, and its part."""
+    """The largest standardized distance, and its part."""
     distances = [
-        (standardised(gram, mask, known), start, end)
+        (standardized(gram, mask, known), start, end)
         for start, end, mask in parts(len(gram), fewest, change)
     ]
     return max(distances)
@@ -69,7 +69,7 @@ def pvalue(gram, fewest, change, orders):
 
 
 def within_sample(gram, t):
-    """Song and Chen's (2022) within-sample statistic with the weights of least variance, not standardised."""
+    """Song and Chen's (2022) within-sample statistic with the weights of least variance, not standardized."""
     n = len(gram)
     first = sum(gram[i, j] for i in range(t) for j in range(t) if i != j) / (t * (t - 1))
     last = sum(gram[i, j] for i in range(t, n) for j in range(t, n) if i != j) / (
@@ -160,7 +160,7 @@ def spread_of_two(means, a, b):
 
 
 def scan_of(gram, first, end, fewest, known, cuts=16):
-    """The largest standardised distance over the cuts of an interval, which are at most ``cuts`` even steps apart."""
+    """The largest standardized distance over the cuts of an interval, which are at most ``cuts`` even steps apart."""
     fewest = max(2, int(np.ceil((end - first) * fewest / len(gram) - 1e-9)))
     step, part, distances = (
         max(1, -(-(end - first - 2 * fewest) // cuts)),

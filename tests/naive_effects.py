@@ -1,4 +1,4 @@
-"""Slow twins of effects: loops over observations, deletion by leaving rows out, U-centring entry by entry."""
+"""Slow twins of effects: loops over observations, deletion by leaving rows out, U-centering entry by entry."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def shares(gram, p, q, own=()):
     return squared / (a + b), squared / 4.0 / (u / 2.0 + v / 2.0 - (a + b + 2.0 * c) / 4.0)
 
 
-def u_centred(gram):
-    """The U-centred matrix of Szekely and Rizzo (2014), definition 2."""
+def u_centered(gram):
+    """The U-centered matrix of Szekely and Rizzo (2014), definition 2."""
     n = len(gram)
     out = np.zeros((n, n))
     off = gram - np.diag(np.diag(gram))
@@ -53,18 +53,18 @@ def u_centred(gram):
 def u_product(x, y):
     """The unbiased HSIC of two Gram matrices."""
     n = len(x)
-    return (u_centred(x) * u_centred(y)).sum() / (n * (n - 3))
+    return (u_centered(x) * u_centered(y)).sum() / (n * (n - 3))
 
 
 def cross_spread(gram, m):
     """Unbiased inner product of two covariance operators, from the products of two samples."""
     part = gram[:m, m:]
     n = part.shape[1]
-    centred = np.empty_like(part)
+    centered = np.empty_like(part)
     for i in range(m):
         for j in range(n):
-            centred[i, j] = part[i, j] - part[i].mean() - part[:, j].mean() + part.mean()
-    return (centred**2).sum() / ((m - 1) * (n - 1))
+            centered[i, j] = part[i, j] - part[i].mean() - part[:, j].mean() + part.mean()
+    return (centered**2).sum() / ((m - 1) * (n - 1))
 
 
 def second_order(gram, p, q):
@@ -112,12 +112,12 @@ def correlation_of_groups(x, y, groups):
 
 
 def margins(gram):
-    """Matrix that centring subtracts from a Gram matrix."""
+    """Matrix that centering subtracts from a Gram matrix."""
     return gram.mean(axis=0) + gram.mean(axis=1)[:, None] - gram.mean()
 
 
 def noise_of_groups(x, y, groups):
-    """The variance of the kernel correlation under independence, from products of centred Gram matrices."""
+    """The variance of the kernel correlation under independence, from products of centered Gram matrices."""
     products = (x - margins(x)) * (y - margins(y))
     names, total = sorted(set(groups)), 0.0
     for g in names:

@@ -98,7 +98,7 @@ def products(first, second):
     return np.array([np.outer(x, y).ravel() for x, y in zip(first, second, strict=True)])
 
 
-def relabelled(labels, cells):
+def relabeled(labels, cells):
     """All different ways to exchange labels within cells, as tuples."""
     places = [[i for i, cell in enumerate(cells) if cell == own] for own in sorted(set(cells))]
     orders = [set(itertools.permutations([labels[i] for i in where])) for where in places]

@@ -9,7 +9,7 @@ from scipy import stats
 
 
 def hsic(K, L):
-    """The V form, by loops over centred kernels."""
+    """The V form, by loops over centered kernels."""
     n = len(K)
     H = np.eye(n) - 1.0 / n
     return float(np.trace(H @ K @ H @ L)) / n**2
@@ -19,7 +19,7 @@ def gaussian(x, width):
     return np.exp(-np.square(x[:, None, :] - x[None, :, :]).sum(axis=2) / (2.0 * width**2))
 
 
-def centred(points, codes):
+def centered(points, codes):
     """Rows less the mean of their stratum."""
     points, codes = np.asarray(points, dtype=float), np.asarray(codes)
     return np.array(
@@ -51,9 +51,9 @@ def ridge(gram, y, amount):
     """Predictions (n, r) of a kernel ridge regression with a mean of its own that is not shrunk."""
     n = len(gram)
     H = np.eye(n) - 1.0 / n
-    centred = H @ gram @ H
-    return y.mean(axis=0) + centred @ np.linalg.solve(
-        centred + amount * np.eye(n), y - y.mean(axis=0)
+    centered = H @ gram @ H
+    return y.mean(axis=0) + centered @ np.linalg.solve(
+        centered + amount * np.eye(n), y - y.mean(axis=0)
     )
 
 
@@ -79,8 +79,8 @@ def best_left(grams, y, amounts, most):
     alone = sum(((y[i] - np.delete(y, i, axis=0).mean(axis=0)) ** 2).sum() for i in range(n))
     fits, number = [(alone, 0, y - y.mean(axis=0))], 0
     for gram in grams:
-        centred = gram - gram.mean(axis=0) - gram.mean(axis=1)[:, None] + gram.mean()
-        for amount in np.array(amounts) * np.linalg.eigvalsh(centred)[-1]:
+        centered = gram - gram.mean(axis=0) - gram.mean(axis=1)[:, None] + gram.mean()
+        for amount in np.array(amounts) * np.linalg.eigvalsh(centered)[-1]:
             number += 1
             own = np.diag(ridge(gram, np.eye(n), amount))
             if own.max() <= most:

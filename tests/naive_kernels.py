@@ -48,7 +48,7 @@ def polynomial(X, Y, degree, offset):
     return gram(lambda x, y: (np.sum(x * y) + offset) ** degree, X, Y)
 
 
-def centred(K, row_means, column_means, mean):
+def centered(K, row_means, column_means, mean):
     """k(x, y) less the means of x and of y with all points of the pooled sample, plus the mean of all pairs of it."""
     return np.array(
         [
@@ -63,14 +63,14 @@ def whitened(function, X, Y, Z, lam):
     n, of_z = len(Z), gram(function, Z, Z)
     middle = of_z.mean()
     at_x, at_y, at_z = (gram(function, P, Z).mean(axis=1) for P in (X, Y, Z))
-    Kc = centred(of_z, at_z, at_z, middle)
+    Kc = centered(of_z, at_z, at_z, middle)
     ridge = lam * np.trace(Kc) / n
     inverse = np.linalg.inv(Kc + n * ridge * np.eye(n))
     from_x, to_y = (
-        centred(gram(function, X, Z), at_x, at_z, middle),
-        centred(gram(function, Z, Y), at_z, at_y, middle),
+        centered(gram(function, X, Z), at_x, at_z, middle),
+        centered(gram(function, Z, Y), at_z, at_y, middle),
     )
-    w = (centred(gram(function, X, Y), at_x, at_y, middle) - from_x @ inverse @ to_y) / ridge
+    w = (centered(gram(function, X, Y), at_x, at_y, middle) - from_x @ inverse @ to_y) / ridge
     return 1 + w / np.trace(Kc @ inverse)
 
 
@@ -78,7 +78,7 @@ def second_order(function, X, Y, Z):
     """The square of the kernel about the mean of Z."""
     middle = gram(function, Z, Z).mean()
     at_x, at_y = (gram(function, P, Z).mean(axis=1) for P in (X, Y))
-    return centred(gram(function, X, Y), at_x, at_y, middle) ** 2
+    return centered(gram(function, X, Y), at_x, at_y, middle) ** 2
 
 
 def depth(function, X, Y, Z):
@@ -108,11 +108,11 @@ def energy_distance(X, Y):
 
 
 def distance_covariance(X, Y):
-    """The squared one: the mean of the products of the doubly centred distances."""
-    n, centred_ones = len(X), []
+    """The squared one: the mean of the products of the doubly centered distances."""
+    n, centered_ones = len(X), []
     for Z in (X, Y):
         D = gram(math.dist, Z, Z)
-        centred_ones.append(
+        centered_ones.append(
             [
                 [
                     D[i, j] - sum(D[i]) / n - sum(D[j]) / n + sum(map(sum, D)) / n**2
@@ -121,7 +121,7 @@ def distance_covariance(X, Y):
                 for i in range(n)
             ]
         )
-    A, B = centred_ones
+    A, B = centered_ones
     return sum(A[i][j] * B[i][j] for i in range(n) for j in range(n)) / n**2
 
 
@@ -137,7 +137,7 @@ def deviation(Z):
     return out
 
 
-def neighbour_bandwidth(Z, distance=math.dist):
+def neighbor_bandwidth(Z, distance=math.dist):
     """Root of the median over the rows of the squared distance to the k-th nearest of the n - 1 others.
 
     k is a tenth of n - 1, rounded up. Where that is zero it is the distance to the nearest row that differs.
@@ -161,7 +161,7 @@ def median_bandwidth(Z):
     return math.sqrt(np.median(squares))
 
 
-# ------------------------------------------------------------------------------------ marginalised corruption
+# ------------------------------------------------------------------------------------ marginalized corruption
 
 
 def corrupted(X, Y, th2, added):
@@ -240,7 +240,7 @@ def mmkme_tuned(X, th2, starts=4, seed=0):
 
 
 def linear_surrogate(X, th2, variances):
-    """K^+ L u: the weights on k(x_i, .) closest to the marginalised mean (erratum E26)."""
+    """K^+ L u: the weights on k(x_i, .) closest to the marginalized mean (erratum E26)."""
     K, L = corrupted(X, X, th2, 0.0), corrupted(X, X, th2, variances)
     return np.linalg.pinv(K, hermitian=True) @ np.mean(L, axis=1)
 
@@ -262,5 +262,5 @@ def smoothed_inner(X, w_x, var_x, Y, w_y, var_y, th2):
 
 
 def smoothed_mean(x, X, variances, th2):
-    """The marginalised mean at one point: (1/n) sum_j G(x - x_j; diag(th2 + Sig))."""
+    """The marginalized mean at one point: (1/n) sum_j G(x - x_j; diag(th2 + Sig))."""
     return np.mean(corrupted(x[None, :], X, th2, variances))

@@ -14,12 +14,12 @@ def bin_means(z, places, size):
 
 def whitened(z, sample, lam):
     """Features whose inner products are those of the whitened kernel, but for its constant."""
-    centre = sample.mean(axis=0)
+    center = sample.mean(axis=0)
     covariance = np.cov(sample.T, ddof=0)
     values, axes = np.linalg.eigh(covariance + lam * np.trace(covariance) * np.eye(len(covariance)))
     root = axes @ np.diag(values**-0.5) @ axes.T
-    dimension = np.mean([row @ row for row in (sample - centre) @ root])
-    return (z - centre) @ root / dimension**0.5
+    dimension = np.mean([row @ row for row in (sample - center) @ root])
+    return (z - center) @ root / dimension**0.5
 
 
 def depth(z, sample):
@@ -33,8 +33,8 @@ def depth(z, sample):
 
 def second_order(z, sample):
     """All products of two features about their mean."""
-    centred = z - sample.mean(axis=0)
-    return np.array([np.outer(row, row).ravel() for row in centred])
+    centered = z - sample.mean(axis=0)
+    return np.array([np.outer(row, row).ravel() for row in centered])
 
 
 def mid_ranks(rows, sample):
@@ -72,8 +72,8 @@ def shifted(y, length, groups, shifts):
 
 def sum_and_trace(phi, psi):
     """Sum and trace of Kc o Lc, by Gram matrices."""
-    centre = np.eye(len(phi)) - 1.0 / len(phi)
-    product = (centre @ (phi @ phi.T) @ centre) * (centre @ (psi @ psi.T) @ centre)
+    center = np.eye(len(phi)) - 1.0 / len(phi)
+    product = (center @ (phi @ phi.T) @ center) * (center @ (psi @ psi.T) @ center)
     return product.sum(), np.trace(product)
 
 

@@ -192,5 +192,5 @@ def improvement(losses, baseline):
     for t in range(T):
         rest = [i for i in range(T) if i != t]
         left.append(100 * (1 - sum(losses[i] for i in rest) / sum(baseline[i] for i in rest)))
-    centre = sum(left) / T
-    return whole, math.sqrt((T - 1) / T * sum((estimate - centre) ** 2 for estimate in left))
+    center = sum(left) / T
+    return whole, math.sqrt((T - 1) / T * sum((estimate - center) ** 2 for estimate in left))

@@ -60,7 +60,7 @@ def mmd2_of_split(G, S, T, weights):
 # --------------------------------------------------------------------------------------------- independence
 
 
-def centred(K):
+def centered(K):
     """H K H, H = I - ee'/n: the Gram matrix of phi_i - mu_hat."""
     n = len(K)
     H = np.eye(n) - np.ones((n, n)) / n
@@ -69,7 +69,7 @@ def centred(K):
 
 def hsic_biased(K, L):
     """tr(HKH HLH)/n^2 ([X20] (32), (33); erratum E25)."""
-    return np.trace(centred(K) @ centred(L)) / len(K) ** 2
+    return np.trace(centered(K) @ centered(L)) / len(K) ** 2
 
 
 def hsic_unbiased(K, L):
@@ -93,7 +93,7 @@ def cose(K, L, weights, permutation=None):
     """
     n = len(K)
     pi = range(n) if permutation is None else permutation
-    Kc, Lc = centred(K), centred(L)
+    Kc, Lc = centered(K), centered(L)
     M = np.array([[Kc[i, j] * Lc[pi[i], pi[j]] for j in range(n)] for i in range(n)])
     w = weights(M)
     return sum(w[i] * M[i, j] * w[j] for i in range(n) for j in range(n))
@@ -158,16 +158,16 @@ def dispersion(K, parts, weigh, comparison="pairs", sizes=True, unbiased=False):
     return value / total
 
 
-def labellings(sizes):
+def labelings(sizes):
     """All sequences of labels in which label p occurs sizes[p] times, those that differ by names of parts included."""
     labels = [p for p, n in enumerate(sizes) for _ in range(n)]
     return sorted(set(itertools.permutations(labels)))
 
 
 def p_k_sample(K, sizes, statistic, tolerance):
-    """Share of all labellings whose statistic reaches that of the first one, which is the data's."""
+    """Share of all labelings whose statistic reaches that of the first one, which is the data's."""
     values = []
-    for labels in labellings(sizes):
+    for labels in labelings(sizes):
         values.append(
             statistic(K, [[i for i, p in enumerate(labels) if p == q] for q in range(len(sizes))])
         )

@@ -1,4 +1,4 @@
-"""The naive way through a whole test: every estimator refitted from its formula, for every relabelling.
+"""The naive way through a whole test: every estimator refitted from its formula, for every relabeling.
 
 Nothing here comes from the package: an estimator is read by the name of its class and its parameters, a kernel
 is a function (X, Y) -> Gram matrix, and the rest is `naive`, `naive_kernels` and `naive_tests`.
@@ -114,7 +114,7 @@ def mmd2_target(estimator, K, Z, S, T):
     return b @ K(points, points) @ b
 
 
-# ------------------------------------------------------------------------------------ marginalised estimators
+# ------------------------------------------------------------------------------------ marginalized estimators
 
 
 def noise(estimator, th2, *samples):
@@ -163,7 +163,7 @@ def smoothed_grams(estimator, tuning, Z, th2):
     return grams
 
 
-# ------------------------------------------------------------------------------------------- all relabellings
+# ------------------------------------------------------------------------------------------- all relabelings
 
 
 def splits(N, m):

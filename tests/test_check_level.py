@@ -29,7 +29,7 @@ def record(x, y):
     return 0.5
 
 
-def test_relabelled_data_are_the_pooled_rows_in_other_places():
+def test_relabeled_data_are_the_pooled_rows_in_other_places():
     SEEN.clear()
     one_thread(record, X, Y)
     pooled = np.vstack([X, Y])

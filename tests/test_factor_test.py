@@ -426,7 +426,7 @@ def test_small_designs_are_enumerated(robust):
     before = np.hstack([ones, naive.indicators(table["b"])])
     values = [
         naive.statistic(response, before, naive.indicators(labels), ones, robust)
-        for labels in naive.relabelled(list(table["a"]), list(table["b"]))
+        for labels in naive.relabeled(list(table["a"]), list(table["b"]))
     ]
     observed = naive.statistic(response, before, naive.indicators(table["a"]), ones, robust)
     assert result.exact and result.n_resamples == len(values) == 60
@@ -450,12 +450,12 @@ def test_whole_groups_are_enumerated():
     ones = np.ones((8, 1))
     values = [
         naive.statistic(means, ones, naive.indicators(labels), ones, robust=True)
-        for labels in naive.relabelled(list(arm), [0] * 8)
+        for labels in naive.relabeled(list(arm), [0] * 8)
     ]
     observed = naive.statistic(means, ones, naive.indicators(arm), ones, robust=True)
     assert result.permuted == "whole gs" and result.exact
     assert result.statistic == pytest.approx(observed, rel=1e-9)
-    # a labelling and its mirror image have one value, which is enumerated once
+    # a labeling and its mirror image have one value, which is enumerated once
     np.testing.assert_allclose(
         np.sort(np.repeat(result.null_distribution, 2)), np.sort(values), rtol=1e-8
     )

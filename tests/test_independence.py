@@ -82,7 +82,7 @@ def test_simple_shrinkage_is_the_formula_of_s_cose():
         result = pair_test(X, Y[pi], SKMSE(), **WIDE, n_resamples=0)
         permuted = L[np.ix_(pi, pi)]
         xi = naive_tests.hsic_biased(K, permuted)
-        nu = np.mean(np.diag(naive_tests.centred(K)) * np.diag(naive_tests.centred(permuted)))
+        nu = np.mean(np.diag(naive_tests.centered(K)) * np.diag(naive_tests.centered(permuted)))
         keep = max(0.0, 1 - (nu - xi) / ((n - 2) * xi + nu / n))
         assert result.statistic == pytest.approx(keep**2 * xi, rel=1e-9, abs=1e-15)
         assert result.estimates[0].shrinkage == pytest.approx(1 - keep, abs=1e-9)
@@ -90,7 +90,7 @@ def test_simple_shrinkage_is_the_formula_of_s_cose():
     assert 3 < positive < 30  # the clamp is met, and not always
 
 
-def test_marginalised_margins():
+def test_marginalized_margins():
     for estimator in (MKME(), MMKME(), MKME(variance=0.4)):
         x, y, smoothed = X[:7], Y[:7, :2], []
         for Z, width in ((x, WIDTHS[0]), (y, WIDTHS[1])):

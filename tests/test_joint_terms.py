@@ -52,7 +52,7 @@ def test_labels_in_cells_are_enumerated():
         own = naive.indicators(labels)
         return naive.statistic(response, before, np.hstack([own, naive.products(own, other)]), ones)
 
-    values = [value(labels) for labels in naive.relabelled(list(table["a"]), list(table["b"]))]
+    values = [value(labels) for labels in naive.relabeled(list(table["a"]), list(table["b"]))]
     assert result.permuted == "rows within cells of b" and result.validity == "exact"
     assert result.exact and result.n_resamples == 60
     assert result.statistic == pytest.approx(value(list(table["a"])), rel=1e-9)
@@ -104,11 +104,11 @@ def test_means_of_groups_and_rows_within_them_are_averaged():
         moved = naive.products(own[group], within)
         return (upper + 2.0 * naive.statistic(response, rest, moved, rest, robust=True)) / 3.0
 
-    values = [value(labels) for labels in naive.relabelled(list(arm), [0] * 8)]
+    values = [value(labels) for labels in naive.relabeled(list(arm), [0] * 8)]
     assert result.permuted == "whole gs" and result.validity == "exact"
     assert result.statistic == pytest.approx(value(arm), rel=1e-8)
     assert result.df == 3
-    # each labelling of the groups is that of 4! 4! of their orders
+    # each labeling of the groups is that of 4! 4! of their orders
     expected = np.sort(np.repeat(values, 576))
     np.testing.assert_allclose(np.sort(result.null_distribution), expected, rtol=1e-8)
 

@@ -248,7 +248,7 @@ from shrinktest.permutations.schemes import Labels
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a parent may have ignored it
 x = np.random.default_rng(0).normal(size=(40, 3))
 
-def slow(labels):  # a compiled loop that nobody can stop, 0.3 s per relabelling
+def slow(labels):  # a compiled loop that nobody can stop, 0.3 s per relabeling
     time.sleep(0.3 * len(labels))
     return np.zeros((len(labels), 2))
 
@@ -264,7 +264,7 @@ except KeyboardInterrupt:
 """
 CALLS = {
     "two-sample, fkmse": "two_sample_test(x, x, estimator='fkmse', n_resamples=n_resamples, alpha=0.5)",
-    "slow relabellings": "null_distribution(slow, "
+    "slow relabelings": "null_distribution(slow, "
     "Draws.of(Labels((40, 40)), n_resamples, np.random.default_rng(0)), workers=2)",
 }
 

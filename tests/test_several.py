@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from cases import tuned_by
-from naive_tests import dhsic, dispersion, labellings, p_joint, p_k_sample, without_main_effects
+from naive_tests import dhsic, dispersion, labelings, p_joint, p_k_sample, without_main_effects
 from shrinktest import (
     FKMSE,
     KME,
@@ -29,7 +29,7 @@ from shrinktest import (
     two_sample_test,
 )
 from shrinktest.estimators import ESTIMATORS
-from shrinktest.kernels.inner import CentredProduct
+from shrinktest.kernels.inner import CenteredProduct
 from shrinktest.permutations.base import Draws
 from shrinktest.permutations.design import ExchangeableUnits, UnitLabels
 from shrinktest.permutations.schemes import Labels, Shuffles
@@ -50,7 +50,7 @@ def halved(gram):
 
 @settings(deadline=None)
 @given(st.lists(st.integers(1, 3), min_size=2, max_size=4).filter(lambda sizes: sum(sizes) <= 7))
-def test_enumerated_partitions_are_all_labellings_without_their_duplicates(sizes):
+def test_enumerated_partitions_are_all_labelings_without_their_duplicates(sizes):
     scheme = Labels(tuple(sizes), symmetric=True)
     rows = np.array(list(scheme.all()))
     assert len(rows) == scheme.distinct and np.array_equal(
@@ -64,7 +64,7 @@ def test_enumerated_partitions_are_all_labellings_without_their_duplicates(sizes
 
     partitions = [unnamed(row) for row in rows]
     assert len(set(partitions)) == len(partitions)
-    assert set(partitions) == {unnamed(labels) for labels in labellings(sizes)}
+    assert set(partitions) == {unnamed(labels) for labels in labelings(sizes)}
     assert all(np.array_equal(np.bincount(row), sizes) for row in rows)
 
 
@@ -194,7 +194,7 @@ CASES = [  # sizes, blocks, groups
 
 
 def allowed(sizes, blocks, groups):
-    """All labellings that moving whole groups to places of groups as large in their block can give."""
+    """All labelings that moving whole groups to places of groups as large in their block can give."""
     units = [
         [i for i, name in enumerate(groups) if name == group] for group in dict.fromkeys(groups)
     ]
@@ -328,7 +328,7 @@ def test_features_are_tensors_without_main_effects():
     for count in (2, 3, 4):
         variables = [DRAWS.normal(size=(n, 2)) for _ in range(count)]
         psi = without_main_effects(variables)
-        kernel = CentredProduct((Linear(),) * count, np.hstack(variables), (2,) * count)
+        kernel = CenteredProduct((Linear(),) * count, np.hstack(variables), (2,) * count)
         assert np.allclose(kernel(np.hstack(variables)), psi @ psi.T, atol=1e-12)
         # and their mean is that whose squared norm dHSIC is
         assert np.isclose(np.square(psi.mean(axis=0)).sum(), dhsic([z @ z.T for z in variables]))

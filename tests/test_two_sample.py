@@ -84,12 +84,12 @@ def gram(points, kernel=naive_kernels.gaussian, *parameters):
 
 
 def masks(m, n, count, seed=0):
-    """The relabellings that a test with this seed uses, the identity first, as (S, T)."""
+    """The relabelings that a test with this seed uses, the identity first, as (S, T)."""
     drawn = Draws.of(Labels((m, n)), count, np.random.default_rng(seed)).rows() == 0
     return [(np.flatnonzero(mask), np.flatnonzero(~mask)) for mask in drawn]
 
 
-def test_both_samples_are_refitted_in_every_relabelling():
+def test_both_samples_are_refitted_in_every_relabeling():
     forms = itertools.cycle([*WEIGHTED_FORMS.items(), *reversed(WEIGHTED_FORMS.items())])
     for (estimator, sizes), (form, twin) in zip(
         itertools.product([*TUNABLE, *GIVEN], SIZES), forms, strict=False
@@ -117,7 +117,7 @@ def test_both_forms_of_a_function():
         np.testing.assert_allclose(values(result), expected, rtol=1e-10)
 
 
-def test_the_unbiased_form_does_not_favour_a_direction():
+def test_the_unbiased_form_does_not_favor_a_direction():
     """Fixed weights, P = Q: its mean is zero for any sizes, which that of the other form is not."""
     by_form = {form: [] for form in WEIGHTED_FORMS}
     for seed, (form, statistics) in itertools.product(range(150), by_form.items()):
@@ -128,7 +128,7 @@ def test_the_unbiased_form_does_not_favour_a_direction():
     assert abs(np.mean(by_form["unbiased"])) < 0.2 * np.mean(by_form["biased"])
 
 
-def test_marginalised_means_in_every_relabelling():
+def test_marginalized_means_in_every_relabeling():
     for estimator, sizes in [*((e, (4, 3)) for e in MARGINALIZED), (MKME(tuning="pooled"), (4, 4))]:
         naive = refits.smoothed_grams(
             estimator, tuning_of(estimator), POINTS[: sum(sizes)], BANDWIDTH**2
@@ -255,7 +255,7 @@ def test_exhaustive_p_values():
         assert result.exact
 
 
-def test_exhaustive_p_values_of_marginalised_means():
+def test_exhaustive_p_values_of_marginalized_means():
     for estimator in (e for e in MARGINALIZED if e != MMKME(tuning="sample")):
         options = {"bandwidth": BANDWIDTH, "form": "biased", "n_resamples": np.inf, "alpha": 0.6}
         result = split_test(*samples(2, 3), estimator, **options)

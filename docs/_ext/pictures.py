@@ -94,7 +94,7 @@ DRAWN = {
 #: Inches: letters of ten points can be read at the width of a phone.
 SIZE = (5.0, 3.1)
 #: In a picture, the shades at the edges of letters among them.
-COLOURS = 96
+COLORS = 96
 #: On a screen that is wide enough.
 WIDTH = "500px"
 
@@ -135,12 +135,12 @@ def _figure(obj, example, line):
 
 
 def save(figure, path):
-    """A small file: flat colours need few of them."""
+    """A small file: flat colors need few of them."""
     from PIL import Image
 
     file = BytesIO()
     figure.savefig(file, dpi=144)
-    Image.open(file).convert("RGB").quantize(COLOURS).save(path, optimize=True)
+    Image.open(file).convert("RGB").quantize(COLORS).save(path, optimize=True)
 
 
 def picture(name, obj, example, folder):

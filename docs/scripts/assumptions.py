@@ -127,7 +127,7 @@ def highest() -> dict[str, str]:
     """Return the highest measured rate of every kind of test, in words."""
     names = ("kernel_levels", "new_tests_levels", "mixed_tables_level")
     exact = pd.concat([table(name) for name in names])
-    exact = exact[~exact["test"].str.endswith(", relabelled freely")]
+    exact = exact[~exact["test"].str.endswith(", relabeled freely")]
     restricted = table("restricted_levels")
     restricted = restricted[
         (restricted["kind"] == "exact")

@@ -15,14 +15,14 @@ def main() -> None:
     from matplotlib.figure import Figure
     from statsmodels.datasets import nile
 
-    from shrinktest.results.plots.axes import GREY, ORANGE
+    from shrinktest.results.plots.axes import GRAY, ORANGE
 
     data = nile.load_pandas().data
     years = data["year"].astype(int).tolist()
     result = change_point_test(data["volume"], times=years, rng=0)
     figure = Figure(figsize=(7.5, 5.6), layout="constrained")
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=(1.1, 1.0))
-    above.plot(years, data["volume"], color=GREY, marker="o", markersize=3, linewidth=0.8)
+    above.plot(years, data["volume"], color=GRAY, marker="o", markersize=3, linewidth=0.8)
     above.axvline(result.when, color=ORANGE, linewidth=2)
     above.axvspan(*result.when_interval, color=ORANGE, alpha=0.2)
     for rows in (slice(None, result.location), slice(result.location, None)):

@@ -23,7 +23,7 @@ def main() -> None:
     args = options(__doc__.splitlines()[0], trials=500, quick=10)
     from matplotlib.figure import Figure
 
-    from shrinktest.results.plots.axes import BLUE, GREY
+    from shrinktest.results.plots.axes import BLUE, GRAY
     from shrinktest.results.plots.studies import MARKERS
 
     figure = Figure(figsize=(10, 3.4), layout="constrained")
@@ -59,13 +59,13 @@ def main() -> None:
             rng=0,
         )
         print(study.summary())
-        for label, colour, marker in zip(ESTIMATORS, (GREY, BLUE), MARKERS, strict=False):
+        for label, color, marker in zip(ESTIMATORS, (GRAY, BLUE), MARKERS, strict=False):
             curve = study.table[study.table["estimator"] == label]
             ax.plot(
-                curve["n"], curve["power"], color=colour, marker=marker, markersize=5, label=label
+                curve["n"], curve["power"], color=color, marker=marker, markersize=5, label=label
             )
             ax.fill_between(
-                curve["n"], curve["low"], curve["high"], color=colour, alpha=0.15, linewidth=0
+                curve["n"], curve["low"], curve["high"], color=color, alpha=0.15, linewidth=0
             )
         ax.set(title=title, xlabel="observations in each sample", ylim=(0, 1.02))
         ax.spines[["top", "right"]].set_visible(False)

@@ -16,7 +16,7 @@ from folders import DOCS
 from _charts import band, figure, rows
 from _study import percent, read
 
-from shrinktest.results.plots.axes import BLUE, GREY, ORANGE
+from shrinktest.results.plots.axes import BLUE, GRAY, ORANGE
 
 DATA = DOCS / "data"
 #: The studies of level with one row for every setting.
@@ -129,9 +129,9 @@ def against_rivals(ax, question: str) -> None:
     """Times of a test and of its rivals on logarithmic axes."""
     table = times(question)
     for label, rival in table.groupby("theirs", sort=False):
-        marker, colour = RIVALS[label]
+        marker, color = RIVALS[label]
         name = label.replace("permutation_test, ", "")
-        ax.plot(rival["n"], rival["theirs_seconds"], marker=marker, color=colour, label=name)
+        ax.plot(rival["n"], rival["theirs_seconds"], marker=marker, color=color, label=name)
     ours = table.groupby("n")["ours_seconds"].median()
     ax.plot(ours.index, ours, marker="o", color=BLUE, linewidth=2.5, label="shrinktest")
     logarithmic(ax, list(ours.index), [0.01, 0.1, 1, 10])
@@ -143,7 +143,7 @@ def logarithmic(ax, sizes: list[int], seconds: list[float]) -> None:
     ax.minorticks_off()
     ax.set_xticks(sizes, [f"{n}" for n in sizes])
     ax.set_yticks(seconds, [f"{s:g}" for s in seconds])
-    ax.grid(axis="y", linewidth=0.3, color=GREY)
+    ax.grid(axis="y", linewidth=0.3, color=GRAY)
 
 
 def speed_picture():

@@ -15,14 +15,14 @@ def main() -> None:
     args = options(__doc__.splitlines()[0], trials=1, quick=1)
     from matplotlib.figure import Figure
 
-    from shrinktest.results.plots.axes import BLUE, GREY, ORANGE
+    from shrinktest.results.plots.axes import BLUE, GRAY, ORANGE
 
     rng = np.random.default_rng(1)
     before = rng.normal(0.0, 1.0, size=60)
     after = rng.normal(0.0, 2.0, size=60)
     result = two_sample_test(before, after, bandwidth=1.0, rng=0)
     points = np.linspace(-7.0, 7.0, 401)
-    looks = {"before": (before, GREY), "after": (after, BLUE)}
+    looks = {"before": (before, GRAY), "after": (after, BLUE)}
     figure = Figure(figsize=(7.5, 6.0), layout="constrained")
     (samples, means), (witness, null) = figure.subplots(2, 2)
     for height, (label, (sample, color)) in enumerate(looks.items()):
@@ -42,7 +42,7 @@ def main() -> None:
     for ax in (samples, means, witness):
         ax.set(xlabel="measurement", xlim=(-7.0, 7.0))
         ax.spines[["top", "right"]].set_visible(False)
-    null.hist(result.null_distribution, bins=40, color=GREY)
+    null.hist(result.null_distribution, bins=40, color=GRAY)
     null.axvline(result.statistic, color=ORANGE, linewidth=2, label="observed")
     null.set(
         title=f"4. MMD² of 999 permutations: p = {result.pvalue:.3f}",

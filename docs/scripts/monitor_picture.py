@@ -9,12 +9,12 @@ import monitor_levels
 from _charts import figure
 from _study import options, tables_of
 
-from shrinktest.results.plots.axes import BLUE, GREY, ORANGE
+from shrinktest.results.plots.axes import BLUE, GRAY, ORANGE
 
 STYLES = {
     "tests": {"color": ORANGE},
     "columns": {"color": ORANGE, "linestyle": "--"},
-    "corrected": {"color": GREY, "linestyle": "--"},
+    "corrected": {"color": GRAY, "linestyle": "--"},
     "monitor": {"color": BLUE},
 }
 

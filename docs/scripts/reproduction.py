@@ -96,7 +96,7 @@ def applications() -> dict[str, str]:
     rows = []
     for name, (study, keys, value, better) in APPLICATIONS.items():
         results = read(name)
-        if "components" in keys:  # neighbours say the same
+        if "components" in keys:  # neighbors say the same
             results = results[results["components"].isin(COMPONENTS)]
         summarised = (
             "difference" in results
@@ -107,7 +107,7 @@ def applications() -> dict[str, str]:
         for estimator, part in differences.groupby("estimator", sort=False):
             ends = np.sort(better * part[["low", "high"]].to_numpy(), axis=1)
             counts = {"better": int((ends[:, 0] > 0).sum()), "worse": int((ends[:, 1] < 0).sum())}
-            name = estimator.replace("centring", "centering")
+            name = estimator.replace("centering", "centering")
             rows.append({"study": study, "estimator": name, "cells": len(part), **counts})
             rows[-1] |= {
                 "undecided": len(part) - sum(counts.values()),

@@ -279,7 +279,7 @@ def readme() -> Sentences:
 def guide() -> Sentences:
     exact = [tables_of(name)[""] for name in ("new_tests_levels", "kernel_levels")]
     valid = [
-        bool(table[~table["test"].str.endswith(", relabelled freely")]["inside"].all())
+        bool(table[~table["test"].str.endswith(", relabeled freely")]["inside"].all())
         for table in exact
     ]
     low, high = region(int(tables_of("mixed_tables")["level"]["trials"].max()))

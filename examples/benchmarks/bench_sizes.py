@@ -22,7 +22,7 @@ BOTH_TESTS = {
     "two-sample": (two_sample_test, samples.two, contenders.two_sample, samples.splits),
     "independence": (independence_test, samples.pair, contenders.independence, samples.pairings),
 }
-#: Relabellings that the numpy loop takes, by size: those by deletion decompose n matrices in each.  With more than 2000
+#: Relabelings that the numpy loop takes, by size: those by deletion decompose n matrices in each.  With more than 2000
 #: points the package takes the median over some of them, which the loop does not.
 QUICK = {10: 200, 30: 200, 100: 100, 300: 20, 1000: 10}
 SLOW = {10: 20, 30: 10, 100: 2, 300: 1}
@@ -58,7 +58,7 @@ def test_against_numpy(race, threads, tiny, test, name, n):
             f"B = {resamples}",
             lambda: verb(X, Y, estimator=estimator, n_resamples=resamples, rng=0, workers=1),
         ),
-        (f"numpy loop, {rows} relabellings, scaled", lambda: loop(X, Y, chosen, name)),
+        (f"numpy loop, {rows} relabelings, scaled", lambda: loop(X, Y, chosen, name)),
         agree,
         scale=(resamples + 1) / rows,
     )

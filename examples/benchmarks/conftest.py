@@ -51,7 +51,7 @@ def rounds(request, smoke):
 
 @pytest.fixture
 def tiny(smoke):
-    """A size or a number of relabellings: itself, or at most ``limit`` in a smoke run."""
+    """A size or a number of relabelings: itself, or at most ``limit`` in a smoke run."""
     return lambda number, limit=12: min(number, limit) if smoke else number
 
 

@@ -198,7 +198,7 @@ WEIGHTS = {
 
 
 def noise(points, squares, th2, tied):
-    """Leave-one-out noise variances of the marginalised means, (d,): a grid and Brent, then L-BFGS."""
+    """Leave-one-out noise variances of the marginalized means, (d,): a grid and Brent, then L-BFGS."""
     n, d = points.shape
 
     def score(logs):
@@ -231,7 +231,7 @@ def noise(points, squares, th2, tied):
 
 
 def gaussian(points, estimator="kme"):
-    """Gaussian Gram matrix at the median bandwidth; of noisy copies for the marginalised means."""
+    """Gaussian Gram matrix at the median bandwidth; of noisy copies for the marginalized means."""
     squares = squareform(pdist(points, "sqeuclidean"))
     th2 = np.median(squares[np.triu_indices(len(points), 1)])
     if estimator not in ("mkme", "mmkme"):
@@ -256,7 +256,7 @@ def two_sample(X, Y, masks, estimator):
 
 def independence(X, Y, pairings, estimator):
     """Squared norm of the covariance operator of every pairing."""
-    left, right = (centred(gaussian(Z, estimator)) for Z in (X, Y))
+    left, right = (centered(gaussian(Z, estimator)) for Z in (X, Y))
     weights, out = WEIGHTS[estimator], []
     for pairing in pairings:
         gram = left * right[np.ix_(pairing, pairing)]
@@ -265,7 +265,7 @@ def independence(X, Y, pairings, estimator):
     return np.array(out)
 
 
-def centred(gram):
+def centered(gram):
     rows = gram.mean(axis=0)
     return gram - rows[:, None] - rows[None, :] + rows.mean()
 
@@ -347,7 +347,7 @@ def scipy_mmd(X, Y, resamples, workers):
 
 
 def scipy_hsic(X, Y, resamples, workers):
-    left, right = centred(gaussian(X)), centred(gaussian(Y))
+    left, right = centered(gaussian(X)), centered(gaussian(Y))
 
     def statistic(i):
         i = i.astype(int)

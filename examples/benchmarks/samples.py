@@ -83,7 +83,7 @@ def close(first, second, resamples):
 
 
 def identical(ours, theirs):
-    """Two routes, or numbers of threads, of one test: the same relabellings, the same p-value."""
+    """Two routes, or numbers of threads, of one test: the same relabelings, the same p-value."""
     np.testing.assert_allclose(ours.statistic, theirs.statistic, rtol=1e-6, atol=1e-12)
     assert ours.pvalue == theirs.pvalue
 

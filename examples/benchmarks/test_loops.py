@@ -13,7 +13,7 @@ from shrinktest.estimators import ESTIMATORS
 
 X, Y = samples.two(8, 2)
 GRAM = contenders.gaussian(np.vstack([X, Y]))[:9, :9]
-PAIRS = contenders.centred(contenders.gaussian(X)) * contenders.centred(contenders.gaussian(Y))
+PAIRS = contenders.centered(contenders.gaussian(X)) * contenders.centered(contenders.gaussian(Y))
 CASES = [
     (name, "fkmse, averaged" if loo == "averaged" else name, loo)
     for name in ESTIMATORS

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from shrinktest.results.plots.axes import BLUE, GREY, ORANGE
+from shrinktest.results.plots.axes import BLUE, GRAY, ORANGE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -99,16 +99,16 @@ def dots(
     looks: dict[str, tuple[str, str]],
     reference: float | None = None,
 ) -> Figure:
-    """A row for every index, a dot for every column; ``looks`` has a marker and a colour for each column."""
+    """A row for every index, a dot for every column; ``looks`` has a marker and a color for each column."""
     made, ax = figure(1.2 + 0.27 * len(table))
     if reference is not None:
-        ax.axvline(reference, color=GREY, linewidth=0.8, linestyle=":")
-    for label, (marker, colour) in looks.items():
+        ax.axvline(reference, color=GRAY, linewidth=0.8, linestyle=":")
+    for label, (marker, color) in looks.items():
         ax.plot(
             table[label],
             range(len(table)),
             marker,
-            color=colour,
+            color=color,
             label=label,
             markersize=5.5,
             alpha=0.9,

@@ -49,7 +49,7 @@ def unbiased_mmd(gram: np.ndarray, masks: np.ndarray) -> np.ndarray:
 def critical_values(first: np.ndarray, second: np.ndarray, alpha: float) -> np.ndarray:
     """Critical values (k,) of k tests for which one or more of them reject with probability ``alpha``.
 
-    ``first`` (rows, k) are statistics under relabellings, of which quantiles are taken; at what common level is found
+    ``first`` (rows, k) are statistics under relabelings, of which quantiles are taken; at what common level is found
     by bisection, such that rows of ``second`` are rejected as often as they should.
     """
     ordered, (rows, number) = np.sort(first, axis=0), first.shape
@@ -128,7 +128,7 @@ def hsicagg(x, y, alpha: float, rng, resamples: int = 300, block: int = 50) -> b
     """
     n = len(x)
     grams = [_of_widths(z) for z in (x, y)]
-    centred = np.stack([_u_centred(gram) for gram in grams[0]]).reshape(len(grams[0]), -1)
+    centered = np.stack([_u_centered(gram) for gram in grams[0]]).reshape(len(grams[0]), -1)
     orders = np.vstack(
         [np.arange(n), rng.permuted(np.tile(np.arange(n), (2 * resamples, 1)), axis=1)]
     )
@@ -136,7 +136,7 @@ def hsicagg(x, y, alpha: float, rng, resamples: int = 300, block: int = 50) -> b
     for start in range(0, len(orders), block):
         order = orders[start : start + block]
         places = (order[:, :, np.newaxis] * n + order[:, np.newaxis, :]).reshape(len(order), -1)
-        parts.append(np.hstack([gram.ravel()[places] @ centred.T for gram in grams[1]]))
+        parts.append(np.hstack([gram.ravel()[places] @ centered.T for gram in grams[1]]))
     statistics = np.vstack(parts)
     critical = critical_values(statistics[: resamples + 1], statistics[resamples + 1 :], alpha)
     return bool((statistics[0] > critical).any())
@@ -149,14 +149,14 @@ def _of_widths(values) -> list[np.ndarray]:
     return [np.exp(-squareform(squares) / (median * 4.0**i)) for i in range(-2, 3)]
 
 
-def _u_centred(gram: np.ndarray) -> np.ndarray:
+def _u_centered(gram: np.ndarray) -> np.ndarray:
     """The matrix without its diagonal, such that all rows sum to 0, which makes products with it unbiased."""
     n = len(gram)
     off = gram - np.diag(np.diag(gram))
     rows = off.sum(axis=0)
-    centred = off - (rows + rows[:, np.newaxis]) / (n - 2) + rows.sum() / ((n - 1) * (n - 2))
-    np.fill_diagonal(centred, 0.0)
-    return centred
+    centered = off - (rows + rows[:, np.newaxis]) / (n - 2) + rows.sum() / ((n - 1) * (n - 2))
+    np.fill_diagonal(centered, 0.0)
+    return centered
 
 
 def energy(x, y, alpha: float, rng, resamples: int) -> bool:

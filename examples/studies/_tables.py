@@ -123,7 +123,7 @@ def dots(ax, differences: pd.DataFrame, by: str, levels: pd.Series) -> None:
 
     `levels` tells the baseline's mean value at every `by`, as text.
     """
-    from shrinktest.results.plots.studies import COLOURS, MARKERS
+    from shrinktest.results.plots.studies import COLORS, MARKERS
 
     estimators = list(differences["estimator"].unique())
     for i, estimator in enumerate(estimators):
@@ -132,7 +132,7 @@ def dots(ax, differences: pd.DataFrame, by: str, levels: pd.Series) -> None:
         reach = part["high"] - part["difference"]
         style = {
             "fmt": MARKERS[i + 1],
-            "color": COLOURS[i + 1],
+            "color": COLORS[i + 1],
             "label": estimator,
         }  # the first is the baseline's
         ax.errorbar(at, part["difference"], yerr=reach, **style)

@@ -121,7 +121,7 @@ WAYS = {
 }
 
 
-def generalised(x, y, rng) -> np.ndarray:
+def generalized(x, y, rng) -> np.ndarray:
     """GPK of [SC24]: mean kernel values within X and within Y as one vector, by its covariance.
 
     Gaussian kernel of the median bandwidth; moments over the splits that are drawn, the observed one among them.
@@ -141,14 +141,14 @@ def generalised(x, y, rng) -> np.ndarray:
 
 def judged(design, n: int, trial: int) -> list[bool]:
     """Return decisions of every way to combine the members of "auto", and of GPK, on the data of the study."""
-    data, relabellings = (np.random.SeedSequence(0, spawn_key=(n, 0, trial, i)) for i in (0, 1))
+    data, relabelings = (np.random.SeedSequence(0, spawn_key=(n, 0, trial, i)) for i in (0, 1))
     x, y = design.sample(np.random.default_rng(data), n)
     result = two_sample_test(
         x,
         y,
         estimator="auto",
         n_resamples=RESAMPLES,
-        rng=np.random.default_rng(relabellings),
+        rng=np.random.default_rng(relabelings),
         workers=1,
     )
     statistics = np.column_stack(
@@ -158,7 +158,7 @@ def judged(design, n: int, trial: int) -> list[bool]:
     spread = statistics.std(axis=0)
     heights = (statistics - statistics.mean(axis=0)) / np.where(spread > 0.0, spread, 1.0)
     together = [way(ranks, heights, result.estimator.weights) for way in WAYS.values()]
-    together.append(generalised(x, y, np.random.default_rng(relabellings)))
+    together.append(generalized(x, y, np.random.default_rng(relabelings)))
     return [
         result.pvalue <= 0.05,
         *((values >= values[0] - 1e-12).mean() <= 0.05 for values in together),
@@ -177,9 +177,9 @@ def judged_cells(args) -> pd.DataFrame:
                 int((a & ~b).sum())
                 for a, b in ((rejected[:, 0], rejected[:, j]), (rejected[:, j], rejected[:, 0]))
             ]
-            labelled = {"cell": name, "d": design.dimension, "n": n}
+            labeled = {"cell": name, "d": design.dimension, "n": n}
             counts = {"only_auto": only[0], "only_other": only[1]}
-            rows.append({**rate(rejected[:, j], labelled, label, False), **counts})
+            rows.append({**rate(rejected[:, j], labeled, label, False), **counts})
         print(f"ways, {name}, n = {n}", flush=True)
     return pd.DataFrame(rows).drop(columns="null")
 
@@ -268,9 +268,9 @@ def cells(args):
 
 def several_pvalues(design, n: int, trial: int) -> list[float]:
     """p-values of three estimators with five bandwidths combined, and of each alone, on the data of the study."""
-    data, relabellings = (np.random.SeedSequence(0, spawn_key=(n, 0, trial, i)) for i in (0, 1))
+    data, relabelings = (np.random.SeedSequence(0, spawn_key=(n, 0, trial, i)) for i in (0, 1))
     x, y = design.sample(np.random.default_rng(data), n)
-    rng = np.random.default_rng(relabellings)
+    rng = np.random.default_rng(relabelings)
     result = two_sample_test(x, y, **SEVERAL, n_resamples=RESAMPLES, rng=rng, workers=1)
     return [result.pvalue, *result.table["pvalue"]]
 
@@ -366,13 +366,13 @@ def chart(tables):
     }
     for ax, table, title in zip(axes, (two, pairs), ("Two samples", "Independence"), strict=True):
         places = np.arange(len(table))[::-1]
-        for name, (marker, colour) in looks.items():
+        for name, (marker, color) in looks.items():
             if name in table:
                 ax.plot(
                     table[name],
                     places,
                     marker,
-                    color=colour,
+                    color=color,
                     label=name,
                     markersize=9 if marker == "|" else 6,
                 )

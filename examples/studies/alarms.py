@@ -16,7 +16,7 @@ from _levels import ALPHA, generator, rate
 from _study import claim, markdown, parts, percent, run, span
 from scipy.stats import norm
 
-from shrinktest.results.plots.axes import BLUE, GREY, ORANGE
+from shrinktest.results.plots.axes import BLUE, GRAY, ORANGE
 from shrinktest.testing import EQUIVALENCE, NO_DIFFERENCE, assert_same_distribution
 
 NAME = "alarms"
@@ -90,7 +90,7 @@ def chart(tables):
     some = table[table["require"] == NO_DIFFERENCE]
     rows = some["measure"] + ", " + some["n"].astype(str) + " rows"
     shown = some.assign(row=rows).pivot(index="row", columns="difference", values="share")
-    looks = dict(zip(SHIFTS, (("o", GREY), ("D", ORANGE), ("s", BLUE)), strict=True))
+    looks = dict(zip(SHIFTS, (("o", GRAY), ("D", ORANGE), ("s", BLUE)), strict=True))
     return dots(shown, "share of data sets in which the check fails", looks, ALPHA)
 
 

@@ -24,7 +24,7 @@ from scipy import stats
 from shrinktest import Gaussian
 from shrinktest.adapters import for_causal_learn
 from shrinktest.conditional.regressions import Regressions, standardized
-from shrinktest.results.plots.axes import BLUE, GREY, ORANGE
+from shrinktest.results.plots.axes import BLUE, GRAY, ORANGE
 
 NAME = "causal"
 COLUMNS = 6
@@ -35,7 +35,7 @@ OURS, KCI, FISHER = "shrinktest", "KCI", "Fisher's z"
 SHAPES = "shrinktest, one kernel"
 OF_RESIDUALS = "KCI of residuals"
 BETWEEN = (OURS, SHAPES, OF_RESIDUALS, KCI)
-LOOKS = {OURS: ("o", BLUE), KCI: ("D", ORANGE), FISHER: ("s", GREY)}
+LOOKS = {OURS: ("o", BLUE), KCI: ("D", ORANGE), FISHER: ("s", GRAY)}
 LINKS: tuple[Callable[[np.ndarray], np.ndarray], ...] = (
     lambda x: x**2,
     np.cos,

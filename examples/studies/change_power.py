@@ -17,7 +17,7 @@ from _study import markdown, parts, run, span
 
 from shrinktest import change_point_test, change_points
 from shrinktest.power.designs import Changed, CorrelationChange, MeanShift, ScaleChange
-from shrinktest.results.plots.axes import BLUE, GREY, ORANGE
+from shrinktest.results.plots.axes import BLUE, GRAY, ORANGE
 
 NAME = "change_power"
 ALPHA, RESAMPLES, ROWS, TRIM = 0.05, 199, 100, 0.05
@@ -210,13 +210,13 @@ def chart(tables):
     """Draw the power of every method against every kind of change."""
     power = tables[""][tables[""]["what"] == "power"]
     wide = power.pivot_table(index="data", columns="method", values="rejected", sort=False)
-    colours = {
+    colors = {
         "auto": ("o", BLUE),
-        "kme": ("o", GREY),
+        "kme": ("o", GRAY),
         "E-divisive": ("s", ORANGE),
         "ruptures, rbf": ("^", "#009E73"),
     }
-    looks = {name: look for name, look in colours.items() if name in wide}
+    looks = {name: look for name, look in colors.items() if name in wide}
     made = dots(
         wide[list(looks)].rename(index=lambda data: data.replace(" .6", " 0.6")), "power", looks
     )

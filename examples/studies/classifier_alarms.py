@@ -21,7 +21,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
-from shrinktest.results.plots.axes import BLUE, GREY, ORANGE
+from shrinktest.results.plots.axes import BLUE, GRAY, ORANGE
 from shrinktest.testing import assert_same_distribution
 
 NAME = "classifier_alarms"
@@ -106,7 +106,7 @@ def chart(tables):
     table = tables[""].assign(share=lambda t: t["failed"] / t["trials"])
     none = table[table["difference"] == NOTHING]
     shown = none.pivot(index="check", columns="n", values="share").loc[list(CHECKS)]
-    looks = dict(zip(SIZES, (("o", GREY), ("D", ORANGE), ("s", BLUE)), strict=True))
+    looks = dict(zip(SIZES, (("o", GRAY), ("D", ORANGE), ("s", BLUE)), strict=True))
     shown.columns = [f"{n} rows" for n in shown.columns]
     looks = {f"{n} rows": look for n, look in looks.items()}
     return dots(

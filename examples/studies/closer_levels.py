@@ -16,7 +16,7 @@ from _study import in_processes, percent, run, span
 from scipy.optimize import brentq
 
 from shrinktest import closer_test
-from shrinktest.results.plots.axes import BLUE, GREY
+from shrinktest.results.plots.axes import BLUE, GRAY
 
 NAME = "closer_levels"
 SIZES = (20, 50, 200, 1000)
@@ -145,18 +145,18 @@ def chart(tables):
         for (cell, shape), rates in some.groupby(["cell", "sizes"], sort=False):
             about = {
                 "marker": "o" if shape != "n, n, 4n" else "^",
-                "color": GREY if cell in SAME else BLUE,
+                "color": GRAY if cell in SAME else BLUE,
             }
             ax.plot(range(len(rates)), rates["rejected"], linewidth=0.6, markersize=4.0, **about)
         ax.set_xticks(range(len(SIZES)), [f"{n}" for n in SIZES])
         titles = {"distance": "distances", "dependence": "dependences"}
         ax.set(xlabel="rows n", title=titles[measure], ylim=(0.0, 0.1))
     panels[0].set_ylabel("Type I error rate at 0.05")
-    for colour, label in (
+    for color, label in (
         (BLUE, "at the same distance"),
-        (GREY, "all three equal, or no dependence"),
+        (GRAY, "all three equal, or no dependence"),
     ):
-        panels[1].plot([], [], "o", color=colour, label=label)
+        panels[1].plot([], [], "o", color=color, label=label)
     panels[1].plot([], [], "^", color=BLUE, label="Z with 4n rows")
     panels[1].legend(fontsize="small", frameon=False)
     return made

@@ -306,7 +306,7 @@ def chart(tables):
     summary = tables[""]
     from matplotlib.figure import Figure
 
-    from shrinktest.results.plots.studies import COLOURS
+    from shrinktest.results.plots.studies import COLORS
 
     part = summary[(summary["kernel"] == "gaussian") & (summary["data"] != CONTINUOUS)]
     names = list(dict.fromkeys(part["data"]))
@@ -328,11 +328,11 @@ def chart(tables):
             xerr=error,
             fmt="o",
             markersize=4,
-            color=COLOURS[0],
+            color=COLORS[0],
             label="this study, 95% interval",
         )
         marks = [published.get(("gaussian", name, label), np.nan) for label in labels]
-        ax.plot(marks, at, "x", color=COLOURS[1], label="published, [M14] Table 1", zorder=3)
+        ax.plot(marks, at, "x", color=COLORS[1], label="published, [M14] Table 1", zorder=3)
         ax.axvline(0.0, color="#8C8C8C", linestyle=":")
         ax.set_title(named(name), fontsize="medium")
         ax.spines[["top", "right"]].set_visible(False)

@@ -13,8 +13,8 @@ from scipy.stats import chi2
 
 from shrinktest import FKMSE, power_study
 from shrinktest.power.designs import EckerleSubsample
-from shrinktest.results.plots.axes import GREY
-from shrinktest.results.plots.studies import COLOURS, MARKERS
+from shrinktest.results.plots.axes import GRAY
+from shrinktest.results.plots.studies import COLORS, MARKERS
 
 NAME = "eckerle4_power"
 FRACTIONS = (0.10, 0.15, 0.20, 0.25, 0.30)
@@ -102,11 +102,11 @@ def chart(tables):
         some = power[power["estimator"] == name].sort_values("n")
         error = [some["power"] - some["low"], some["high"] - some["power"]]
         ax.errorbar(
-            some["n"], some["power"], yerr=error, marker=MARKERS[i], color=COLOURS[i], label=name
+            some["n"], some["power"], yerr=error, marker=MARKERS[i], color=COLORS[i], label=name
         )
     level = rates[rates["null"] & (rates["alpha"] == 0.05)].groupby("n")["power"].mean()
-    ax.plot(level.index, level, color=GREY, linestyle="--", label="level, mean of all")
-    ax.axhline(0.05, color=GREY, linewidth=0.8, linestyle=":")
+    ax.plot(level.index, level, color=GRAY, linestyle="--", label="level, mean of all")
+    ax.axhline(0.05, color=GRAY, linewidth=0.8, linestyle=":")
     ax.set(
         xlabel="points of the subsample",
         ylabel="power at level 0.05 (95% interval)",

@@ -16,7 +16,7 @@ from _factors import Covariate, Design, Factorial, Tested, TwoWay, chunked, erro
 from _levels import ALPHA, rate
 from _study import markdown, parts, percent, run
 
-from shrinktest.results.plots.axes import BLUE, GREY, ORANGE
+from shrinktest.results.plots.axes import BLUE, GRAY, ORANGE
 
 NAME = "factor_power"
 RESAMPLES = 199
@@ -227,7 +227,7 @@ def chart(tables):
     looks = {
         "auto": ("o", BLUE),
         "best other test": ("D", ORANGE),
-        "adonis2, Euclidean": ("s", GREY),
+        "adonis2, Euclidean": ("s", GRAY),
     }
     return dots(drawn, "power (tests that keep their level)", looks)
 

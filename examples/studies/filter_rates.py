@@ -128,9 +128,9 @@ def slopes(table: pd.DataFrame) -> pd.DataFrame:
     for (kernel, estimator), part in table.groupby(["kernel", "estimator"], sort=False):
         part = part.sort_values("n").tail(4)
         x, weight = np.log(part["n"].to_numpy()), (part["loss"] / part["error"]).to_numpy() ** 2
-        centred = x - np.average(x, weights=weight)
-        spread = (weight * centred**2).sum()
-        slope = (weight * centred * np.log(part["loss"].to_numpy())).sum() / spread
+        centered = x - np.average(x, weights=weight)
+        spread = (weight * centered**2).sum()
+        slope = (weight * centered * np.log(part["loss"].to_numpy())).sum() / spread
         name, _, a = estimator.partition(", ")
         power = float(a) if a not in ("", "tuned") else None
         bound = 1.0 if power is None else SETTINGS[kernel].bound(name, power)
@@ -202,7 +202,7 @@ def chart(tables):
     table = tables[""]
     from matplotlib.figure import Figure
 
-    from shrinktest.results.plots.studies import COLOURS, MARKERS
+    from shrinktest.results.plots.studies import COLORS, MARKERS
 
     figure = Figure(figsize=(13, 7.6), layout="constrained")
     grid = figure.subplots(len(SETTINGS), len(POWERS), sharex="row", sharey="row")
@@ -215,7 +215,7 @@ def chart(tables):
             )
             for i, name in enumerate(QUALIFICATION):
                 curve = part[part["estimator"] == f"{name}, {a}"]
-                style = {"color": COLOURS[i], "marker": MARKERS[i], "markersize": 5, "linewidth": 1}
+                style = {"color": COLORS[i], "marker": MARKERS[i], "markersize": 5, "linewidth": 1}
                 ax.errorbar(
                     curve["n"], curve["loss"], yerr=1.96 * curve["error"], label=name, **style
                 )

@@ -27,7 +27,7 @@ from shrinktest._parallel import usable_cores
 from shrinktest.conditional.regressions import candidate_bases, tuned_smoother
 from shrinktest.kernels import Precomputed
 from shrinktest.power.designs import Confounded
-from shrinktest.results.plots.axes import BLUE, GREY
+from shrinktest.results.plots.axes import BLUE, GRAY
 
 NAME = "given_levels"
 TITLE = "Levels and powers given Z"
@@ -80,7 +80,7 @@ def _residual_correlation(x, y, z, rng):
 
 
 def _gcm(x, y, z, rng):
-    """Test the generalised covariance measure (Shah and Peters 2020), with the kernel ridge regressions of ours."""
+    """Test the generalized covariance measure (Shah and Peters 2020), with the kernel ridge regressions of ours."""
     candidates = candidate_bases(z)
     products = np.prod([tuned_smoother(candidates, v).residuals(v)[:, 0] for v in (x, y)], axis=0)
     return 2.0 * stats.norm.sf(abs(products.mean()) / products.std() * np.sqrt(len(x)))
@@ -567,14 +567,14 @@ def chart(tables):
                 np.full(len(levels), i),
                 "|",
                 markersize=12,
-                color=BLUE if name in OURS else GREY,
+                color=BLUE if name in OURS else GRAY,
             )
         ax.axvline(ALPHA, color="black", linewidth=0.8, linestyle=":", label="nominal level")
         ax.set(title=title, xlim=(-0.02, 1.02))
         ax.spines[["top", "right"]].set_visible(False)
     axes[0].set_yticks(range(len(names)), names)
     axes[0].invert_yaxis()
-    for label, color in (("shrinktest", BLUE), ("other packages", GREY)):
+    for label, color in (("shrinktest", BLUE), ("other packages", GRAY)):
         axes[1].plot([], [], "|", markersize=12, color=color, label=label)
     drawn.legend(
         *axes[1].get_legend_handles_labels(),

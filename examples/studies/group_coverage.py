@@ -46,13 +46,13 @@ def true_distance(shift: float) -> float:
     return float(1.0 - np.exp(-(shift**2) / 6.0))
 
 
-def true_within_blocks(shift: float, centres: np.ndarray) -> float:
-    """Return the distance of mixtures with these centres, one for each block."""
+def true_within_blocks(shift: float, centers: np.ndarray) -> float:
+    """Return the distance of mixtures with these centers, one for each block."""
 
     def product(a: np.ndarray, b: np.ndarray) -> float:
         return float(np.exp(-np.square(a[:, None] - b) / 6.0).mean())
 
-    return 1.0 - product(centres, centres + shift) / product(centres, centres)
+    return 1.0 - product(centers, centers + shift) / product(centers, centers)
 
 
 def true_dependence(correlation: float, kernel: str) -> float:
@@ -100,9 +100,9 @@ def within_blocks(
 ):
     """Return the distance within blocks and its interval in one data set."""
     count, *rows = design
-    centres = apart * np.linspace(-1.0, 1.0, count)
+    centers = apart * np.linspace(-1.0, 1.0, count)
     codes = [np.repeat(np.arange(count), n) for n in rows]
-    x, y = (centres[code] + rng.normal(size=code.size) for code in codes)
+    x, y = (centers[code] + rng.normal(size=code.size) for code in codes)
     arguments = {"bandwidth": 1.0, "blocks": tuple(codes)}
     effect = two_sample_test(x, y + shift, n_resamples=0, workers=1, **arguments).effect(folds=2)
     return effect.distance, *effect.distance_interval

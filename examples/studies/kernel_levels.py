@@ -26,7 +26,7 @@ NAME = "kernel_levels"
 #: Label to the kernel of every variable and further arguments of the tests.
 KERNELS = {
     "whitened, lam .1": (Whitened(), {}),
-    "whitened, lam .001": (Whitened(Gaussian("neighbours"), 0.001), {}),
+    "whitened, lam .001": (Whitened(Gaussian("neighbors"), 0.001), {}),
     "second order": (SecondOrder(), {}),
     "depth": (Depth(), {}),
     "energy": (Energy(), {}),

@@ -19,15 +19,15 @@ MOST = 20  # components
 SHOWN = (1, 5, 10, 20)
 METHODS = {
     "kme": {},
-    "skmse centring": {"centering": "skmse"},
-    "fkmse centring": {"centering": "fkmse"},
-    "mkme centring": {"centering": "mkme"},
+    "skmse centering": {"centering": "skmse"},
+    "fkmse centering": {"centering": "fkmse"},
+    "mkme centering": {"centering": "mkme"},
     "S-COSE": {"covariance": "skmse"},
     "F-COSE": {"covariance": "fkmse"},
 }
 KINDS = (
-    "centred",
-    "uncentred",
+    "centered",
+    "uncentered",
 )  # distance from the affine space through the mean, or from the linear span as printed
 
 
@@ -57,16 +57,14 @@ def values(tables) -> dict:
     change = (
         differences.groupby(["kind", "estimator"])["difference"]
         .agg(["min", "max", "median"])
-        .loc["centred"]
+        .loc["centered"]
     )
-    skmse = change.loc["skmse centring"]
+    skmse = change.loc["skmse centering"]
     shown = differences[differences["components"].isin(SHOWN)]
-    mean = shown[shown["estimator"].str.endswith("centring")]
+    mean = shown[shown["estimator"].str.endswith("centering")]
     counted = pd.concat([tally(shown[shown["kind"] == kind]).assign(error=kind) for kind in KINDS])
     counted = counted[["error", "estimator", "comparisons", "better", "worse", "differences"]]
-    counted = counted.replace({"centred": "centered", "uncentred": "uncentered"})
-    counted["estimator"] = counted["estimator"].str.replace("centring", "centering")
-    simple = differences.loc[differences["estimator"] == "skmse centring", "difference"]
+    simple = differences.loc[differences["estimator"] == "skmse centering", "difference"]
     return {
         "skmse_min": f"{skmse['min']:+.2f}",
         "skmse_max": f"{skmse['max']:+.2f}",
@@ -106,7 +104,7 @@ def chart(tables):
     names = list(differences["data"].unique())
     from matplotlib.figure import Figure
 
-    from shrinktest.results.plots.studies import COLOURS, MARKERS
+    from shrinktest.results.plots.studies import COLORS, MARKERS
 
     figure = Figure(figsize=(9.0, 2.2 * len(names) + 1.2), layout="constrained")
     panels = figure.subplots(len(names), 2, squeeze=False, sharex=True)
@@ -116,10 +114,10 @@ def chart(tables):
             part = differences[(differences["data"] == name) & (differences["kind"] == kind)]
             for i, label in enumerate(list(METHODS)[1:], start=1):
                 line = part[part["estimator"] == label].sort_values("components")
-                style = {"color": COLOURS[i], "marker": MARKERS[i], "markersize": 4, "markevery": 3}
+                style = {"color": COLORS[i], "marker": MARKERS[i], "markersize": 4, "markevery": 3}
                 shown = f"{label} (changes nothing)" if label == "S-COSE" else label
                 ax.plot(line["components"], line["difference"], label=shown, **style)
-                band = {"color": COLOURS[i], "alpha": 0.12, "linewidth": 0}
+                band = {"color": COLORS[i], "alpha": 0.12, "linewidth": 0}
                 ax.fill_between(line["components"], line["low"], line["high"], **band)
             ax.axhline(0.0, color="#8C8C8C", linestyle=":")
             ax.set_title(f"{name}, {kind} error", fontsize="medium")

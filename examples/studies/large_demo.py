@@ -267,11 +267,11 @@ def chart(tables):
     table = tables[""]
     made, (left, right) = figure(1.0 + 0.7 * len(table), 2)
     places = np.arange(len(table))
-    for offset, (column, label, colour) in enumerate(
+    for offset, (column, label, color) in enumerate(
         (("GB of data", "data", "#C8C8C8"), ("peak GB", "peak memory", BLUE))
     ):
         bars = left.barh(
-            places + 0.36 * offset - 0.18, table[column], height=0.34, color=colour, label=label
+            places + 0.36 * offset - 0.18, table[column], height=0.34, color=color, label=label
         )
         left.bar_label(
             bars, [f"{value:.2g}" for value in table[column]], padding=2, fontsize="small"

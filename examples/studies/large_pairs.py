@@ -18,7 +18,7 @@ from _study import markdown, parts, run, span
 
 from shrinktest import Batches, DependenceEffect, independence_test
 from shrinktest.kernels import Gaussian
-from shrinktest.results.plots.axes import BLUE, GREY
+from shrinktest.results.plots.axes import BLUE, GRAY
 
 NAME = "large_pairs"
 ALPHA, ROWS, RANK = 0.05, 1600, 40
@@ -180,8 +180,8 @@ def chart(tables):
     """Draw the power of both ways to permute, and levels of the test in batches."""
     power, table = tables[""], tables["levels"]
     made, (left, right) = figure(2.6, 2)
-    for how, marker, colour in zip(HOW, "os", (GREY, BLUE), strict=True):
-        left.plot(power[how], range(len(power)), marker, color=colour, label=how)
+    for how, marker, color in zip(HOW, "os", (GRAY, BLUE), strict=True):
+        left.plot(power[how], range(len(power)), marker, color=color, label=how)
     rows(
         left,
         [

@@ -17,7 +17,7 @@ from _study import markdown, parts, run
 
 from shrinktest import Batches, Candidate, Ensemble, Gaussian, Whitened, two_sample_test
 from shrinktest.power.designs import CorrelationChange, PerturbedUniform, SparseShift
-from shrinktest.results.plots.axes import BLUE, GREY, ORANGE
+from shrinktest.results.plots.axes import BLUE, GRAY, ORANGE
 
 NAME = "large_power"
 ALPHA, RESAMPLES, ROWS = 0.05, 199, 500
@@ -143,7 +143,7 @@ def chart(tables):
     for ax, name in zip(axes, names, strict=True):
         some = table[table["estimator"] == name]
         for bins, look in zip(
-            sorted(set(table["bins"])), (("^", ORANGE), ("s", GREY), ("o", BLUE)), strict=False
+            sorted(set(table["bins"])), (("^", ORANGE), ("s", GRAY), ("o", BLUE)), strict=False
         ):
             by_rank = some[some["bins"] == bins].groupby("rank")
             if not len(by_rank):
@@ -154,7 +154,7 @@ def chart(tables):
             style = {"marker": look[0], "color": look[1], "linewidth": 1.0, "markersize": 4.5}
             at = mean.index * 1.04 ** (("^", "s", "o").index(look[0]) - 1)
             ax.errorbar(at, 100.0 * mean, yerr=100.0 * error, label=f"{bins} bins", **style)
-        ax.axhline(0.0, color=GREY, linewidth=0.8, linestyle=":")
+        ax.axhline(0.0, color=GRAY, linewidth=0.8, linestyle=":")
         ax.set(xscale="log", xlabel="random Fourier features")
         ax.set_title(name, fontsize="medium")
         ax.set_xticks(ticks := sorted(set(some["rank"])), [str(rank) for rank in ticks])

@@ -20,7 +20,7 @@ from which_estimator import TWO_SAMPLE_CELLS
 from shrinktest import Whitened, independence_test, power_study, two_sample_test
 from shrinktest._parallel import usable_cores
 from shrinktest.power import designs as d
-from shrinktest.results.plots.axes import BLUE, GREY
+from shrinktest.results.plots.axes import BLUE, GRAY
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -150,12 +150,12 @@ def columns(cell: Cell) -> int:
 def trial(test: str, design, n: int, number: int, wanted: list[str]) -> list[tuple]:
     """Decisions of the tests of others on the data that a power study with seed 0 has in this trial."""
     rows, rivals = [], {label: rival for label, (rival, _) in KNOWN[test].items()}
-    data, relabellings = (np.random.SeedSequence(0, spawn_key=(n, 0, number, i)) for i in (0, 1))
+    data, relabelings = (np.random.SeedSequence(0, spawn_key=(n, 0, number, i)) for i in (0, 1))
     x, y = design.sample(np.random.default_rng(data), n)
     for label in wanted:
         start = time.perf_counter()
         resamples = MORE.get(label, RESAMPLES[test])
-        rejected = rivals[label](x, y, ALPHA, np.random.default_rng(relabellings), resamples)
+        rejected = rivals[label](x, y, ALPHA, np.random.default_rng(relabelings), resamples)
         rows.append((number, label, int(rejected), round(time.perf_counter() - start, 5)))
     return rows
 
@@ -488,7 +488,7 @@ def values(tables) -> dict:
 
 
 LOOKS = {
-    "kme": ("o", GREY),
+    "kme": ("o", GRAY),
     "energy": ("v", "#56B4E9"),
     "distance covariance (dcor)": ("v", "#56B4E9"),
     "Hsic (hyppo)": ("^", "#CC79A7"),
@@ -533,7 +533,7 @@ def powers_chart(rates: pd.DataFrame, test: str) -> Figure:
     ]
     rows(ax, names)
     behind = int((lead >= 0.0).sum())
-    ax.axhline(behind - 0.5, color=GREY, linewidth=0.8, linestyle=":")
+    ax.axhline(behind - 0.5, color=GRAY, linewidth=0.8, linestyle=":")
     ax.text(1.04, behind - 0.6, "auto ahead", va="bottom", fontsize="small")
     ax.text(1.04, behind - 0.4, "another\ntest ahead", va="top", fontsize="small")
     ax.set(xlabel="power at the 5% level", xlim=(-0.02, 1.02))

@@ -169,12 +169,12 @@ def areas(
     count, *rows = design
     blocks = np.concatenate([np.repeat(np.arange(count), n) for n in rows])
     pair = Pair(np.arange(blocks.size) >= count * rows[0], np.arange(blocks.size), blocks)
-    centres, kernel = apart * np.linspace(-1.0, 1.0, count), Gaussian(1.0)
+    centers, kernel = apart * np.linspace(-1.0, 1.0, count), Gaussian(1.0)
     normal = stats.norm.ppf((np.arange(POINTS) + 0.5) / POINTS)
     grid = np.linspace(-apart - 5.0, apart + shift + 5.0, 400)
     while True:
         folds = fold_codes(pair.units, 2 * blocks + pair.second, FOLDS, rng, together=2)
-        points = centres[blocks] + shift * pair.second + rng.normal(size=blocks.size)
+        points = centers[blocks] + shift * pair.second + rng.normal(size=blocks.size)
         features = Features(kernel(points[:, None]), False)
         scores = CrossFit(KME(), kernel, features, points[:, None], "fixed").scores(
             pair.second, folds
@@ -192,7 +192,7 @@ def areas(
         truth = 0.0
         for fold, block in zip(*np.nonzero(pairs), strict=True):
             x, y = (
-                np.interp(centres[block] + each + normal, grid, heights[:, fold])
+                np.interp(centers[block] + each + normal, grid, heights[:, fold])
                 for each in (0.0, shift)
             )
             truth += pairs[fold, block] * np.searchsorted(np.sort(y), x).mean() / POINTS
@@ -205,10 +205,10 @@ def columns(
     """Yield intervals of the effect of a column on rows of all blocks, whose numbers of rows are fixed."""
     count, *rows = design
     blocks = [np.repeat(np.arange(count), n) for n in rows]
-    centres = apart * np.linspace(-1.0, 1.0, count)
+    centers = apart * np.linspace(-1.0, 1.0, count)
     units = RowUnits.rows((count * rows[0], count * rows[1]))
     if effect == "share":
-        chances = [stats.norm.cdf(centres + shift) for shift in (-0.5, 0.0)]
+        chances = [stats.norm.cdf(centers + shift) for shift in (-0.5, 0.0)]
         truth = chances[1].mean() - chances[0].mean()
         while True:
             drawn = [
@@ -217,14 +217,14 @@ def columns(
             _, low, high = difference_of_shares(np.concatenate(drawn), units, CONFIDENCE)
             yield truth, low, high
     grid = stats.norm.ppf((np.arange(2000) + 0.5) / 2000)
-    everywhere = [(centres[:, None] + shift + grid).ravel() for shift in (0.0, 1.0)]
+    everywhere = [(centers[:, None] + shift + grid).ravel() for shift in (0.0, 1.0)]
     if effect == "location":
-        truth = 1.0 - stats.norm.cdf((centres[:, None] - centres - 1.0) / 2.0**0.5).mean()
+        truth = 1.0 - stats.norm.cdf((centers[:, None] - centers - 1.0) / 2.0**0.5).mean()
     else:
         truth = Middle(everywhere[1]).width / Middle(everywhere[0]).width
     estimate = larger if effect == "location" else ratio_of_widths
     while True:
-        x, y = (centres[each] + rng.normal(size=each.size) for each in blocks)
+        x, y = (centers[each] + rng.normal(size=each.size) for each in blocks)
         _, low, high = estimate(x, y + 1.0, units, CONFIDENCE)
         yield truth, low, high
 

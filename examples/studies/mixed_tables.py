@@ -261,12 +261,12 @@ def chart(tables):
         ("v", "#d55e00"),
         ("D", "#999999"),
     )
-    for name, (marker, colour) in zip(wide, styles, strict=True):
+    for name, (marker, color) in zip(wide, styles, strict=True):
         ax.plot(
             wide[name],
             places,
             marker,
-            color=colour,
+            color=color,
             label=name,
             markersize=8 if name == AUTO else 6,
             alpha=0.9,

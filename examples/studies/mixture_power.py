@@ -86,7 +86,7 @@ def chart(tables):
     rates = tables[""]
     from matplotlib.figure import Figure
 
-    from shrinktest.results.plots.studies import COLOURS, MARKERS
+    from shrinktest.results.plots.studies import COLORS, MARKERS
 
     figure = Figure(figsize=(10, 7), layout="constrained")
     panels = figure.subplots(2, 2, sharey=True)
@@ -96,14 +96,14 @@ def chart(tables):
             value = 10 if fixed == "d" else 20
             cells = rates[(rates["change"] == change) & (rates[fixed] == value)]
             for i, label in enumerate(ESTIMATORS):
-                style = {"color": COLOURS[i], "marker": MARKERS[i], "markersize": 5}
+                style = {"color": COLORS[i], "marker": MARKERS[i], "markersize": 5}
                 curve, null = (
                     cells[(cells["estimator"] == label) & (cells["null"] == which)].sort_values(x)
                     for which in (False, True)
                 )
                 ax.plot(curve[x], curve["power"], label=label, **style)
                 ax.fill_between(
-                    curve[x], curve["low"], curve["high"], color=COLOURS[i], alpha=0.1, linewidth=0
+                    curve[x], curve["low"], curve["high"], color=COLORS[i], alpha=0.1, linewidth=0
                 )
                 ax.plot(null[x], null["power"], linestyle="--", linewidth=0.8, **style)
             ax.axhline(0.05, color="#8C8C8C", linestyle=":")

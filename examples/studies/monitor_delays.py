@@ -20,7 +20,7 @@ from _study import markdown, parts, percent, run
 from shrinktest import DriftMonitor, two_sample_test
 from shrinktest._machine_code import always
 from shrinktest.monitoring.scores import Rows
-from shrinktest.results.plots.axes import BLUE, GREY, ORANGE
+from shrinktest.results.plots.axes import BLUE, GRAY, ORANGE
 
 NAME = "monitor_delays"
 ALPHA, RUN_LENGTH = 0.05, 10_000
@@ -316,9 +316,9 @@ def chart(tables):
         "monitor": ("o", BLUE),
         "run length": ("s", BLUE),
         "batches": ("D", ORANGE),
-        "window": ("^", GREY),
-        "jumper": ("v", GREY),
-        "plug-in": ("x", GREY),
+        "window": ("^", GRAY),
+        "jumper": ("v", GRAY),
+        "plug-in": ("x", GRAY),
     }
     plain = {method: NAMES[method].replace("`", "") for method in looks}
     delays = delays[list(looks)].rename(columns=plain)

@@ -31,7 +31,7 @@ from shrinktest import (
 
 NAME = "new_tests_levels"
 ESTIMATORS = ("kme", "skmse", "fkmse", "landweber", "tsvd", "mkme")
-FREE = ", relabelled freely"  # which these data do not allow
+FREE = ", relabeled freely"  # which these data do not allow
 
 
 def k_sample(rng, heavy, sizes, **given):

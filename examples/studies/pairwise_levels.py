@@ -21,7 +21,7 @@ from statsmodels.stats.multitest import multipletests
 
 from shrinktest import k_sample_test
 from shrinktest.permutations.equal_pairs import shaffer
-from shrinktest.results.plots.axes import BLUE, GREY, ORANGE
+from shrinktest.results.plots.axes import BLUE, GRAY, ORANGE
 
 NAME = "pairwise_levels"
 #: 1/120 times 1, 2, 3 or 6 tests: the level can be used up for any of these numbers of equal pairs.
@@ -196,8 +196,8 @@ def chart(tables):
     ax.axvspan(0.0, region(int(table["trials"].max()))[1], color="#DDDDDD", label="at most 0.05")
     looks = {
         "kme": (BLUE, "o"),
-        "skmse": (GREY, "s"),
-        "fkmse": (GREY, "^"),
+        "skmse": (GRAY, "s"),
+        "fkmse": (GRAY, "^"),
         SHARED: (ORANGE, "D"),
     }
     for how, (color, marker) in looks.items():

@@ -191,13 +191,13 @@ def chart(tables):
     table = tables[""]
     from matplotlib.figure import Figure
 
-    from shrinktest.results.plots.studies import COLOURS, MARKERS
+    from shrinktest.results.plots.studies import COLORS, MARKERS
 
     style = {
-        name: (COLOURS[i % len(COLOURS)], MARKERS[i % len(MARKERS)])
+        name: (COLORS[i % len(COLORS)], MARKERS[i % len(MARKERS)])
         for i, name in enumerate(ESTIMATORS)
     }
-    style |= {name: (COLOURS[i], MARKERS[i]) for i, name in enumerate(KERNELS)}
+    style |= {name: (COLORS[i], MARKERS[i]) for i, name in enumerate(KERNELS)}
     style |= {"kme": ("#8C8C8C", "."), "mmkme, half the columns": style["mmkme"]}
     figure = Figure(figsize=(9.0, 14.0), layout="constrained")
     shown: dict = {}  # estimators look the same in all panels
@@ -206,19 +206,19 @@ def chart(tables):
     ):
         part = table[table["panel"] == panel]
         for curve, line in part.groupby("curve", sort=False):
-            colour, marker = style[curve]
+            color, marker = style[curve]
             dense = panel == "filter"
             ax.plot(
                 line["x"],
                 line["value"],
-                color=colour,
+                color=color,
                 marker="" if dense else marker,
                 markersize=4,
                 label=curve,
             )
             if line["low"].notna().any():
                 ax.fill_between(
-                    line["x"], line["low"], line["high"], color=colour, alpha=0.15, linewidth=0
+                    line["x"], line["low"], line["high"], color=color, alpha=0.15, linewidth=0
                 )
         ax.set_xscale(scale)
         if panel == "time":

@@ -314,14 +314,14 @@ def chart(tables):
     ax.axvspan(low, high, color="#DDDDDD", label="nominal level ± simulation error")
     names = list(dict.fromkeys(exact["data"]))
     looks = {"restricted": ("o", BLUE), "unrestricted": ("D", ORANGE)}
-    for kind, (marker, colour) in looks.items():
+    for kind, (marker, color) in looks.items():
         some = exact[(exact["restriction"] == "none") == (kind == "unrestricted")]
         places = [names.index(name) for name in some["data"]]
         ax.plot(
             some["level"],
             places,
             marker,
-            color=colour,
+            color=color,
             markersize=5,
             alpha=0.8,
             label=f"{kind} permutations",

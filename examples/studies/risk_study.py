@@ -167,7 +167,7 @@ def picture(args, tables):
     table = relative(tables[""])
     from matplotlib.figure import Figure
 
-    from shrinktest.results.plots.studies import COLOURS, MARKERS
+    from shrinktest.results.plots.studies import COLORS, MARKERS
 
     figure = Figure(figsize=(9.0, 14.0), layout="constrained")
     above, below = np.split(figure.subplots(4, 2).ravel(), 2)
@@ -176,7 +176,7 @@ def picture(args, tables):
         for i, label in enumerate(shown):
             part = table[(table["kernel"] == kernel) & (table["estimator"] == label)]
             at = np.arange(len(part)) + 0.12 * (i - 2)
-            style = {"color": COLOURS[i], "marker": MARKERS[i], "linestyle": "none", "label": label}
+            style = {"color": COLORS[i], "marker": MARKERS[i], "linestyle": "none", "label": label}
             ax.errorbar(at, part["risk"], part["half"], capsize=2, **style)
         ax.axhline(1.0, color="#8C8C8C", linestyle=":")
         ax.set_xticks(range(len(CELLS)), [f"n={n}\nd={d}" for n, d in CELLS])
@@ -194,8 +194,8 @@ def picture(args, tables):
         path.plot(ax, relative=True)
         ax.set_ylim(-12.0, 6.0)
     sizes = np.unique(np.logspace(0, 4, 41).round())
-    for beta, colour in zip((0.5, 1.0, 1.5, 2.0), COLOURS, strict=False):
-        below[3].plot(sizes, decay(beta, sizes), color=colour, label=f"lam = n^-{beta:g}")
+    for beta, color in zip((0.5, 1.0, 1.5, 2.0), COLORS, strict=False):
+        below[3].plot(sizes, decay(beta, sizes), color=color, label=f"lam = n^-{beta:g}")
     below[3].axhline(1.0, color="#8C8C8C", linestyle=":")
     below[3].set_xscale("log")
     below[3].set_ylim(0.85, 1.5)

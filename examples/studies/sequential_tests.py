@@ -15,7 +15,7 @@ from scipy.stats import chisquare
 
 from shrinktest import BesagClifford, Curtailed, independence_test, two_sample_test
 from shrinktest.power.designs import Linear, MeanShift
-from shrinktest.results.plots.axes import BLUE, GREY, ORANGE
+from shrinktest.results.plots.axes import BLUE, GRAY, ORANGE
 
 NAME = "sequential_tests"
 TESTS = {"two-sample": two_sample_test, "independence": independence_test}
@@ -40,9 +40,9 @@ def stopped(test: str, design, n: int, seeds: range) -> list[dict]:
     """Return p-value and draws by every rule; all rules see the same permutations in the same order."""
     rows = []
     for seed in seeds:
-        data, relabellings = np.random.SeedSequence(seed).spawn(2)
+        data, relabelings = np.random.SeedSequence(seed).spawn(2)
         x, y = design.sample(np.random.default_rng(data), n)
-        full = TESTS[test](x, y, rng=relabellings, n_resamples=RESAMPLES, workers=1)
+        full = TESTS[test](x, y, rng=relabelings, n_resamples=RESAMPLES, workers=1)
         exceedances = np.cumsum(full.null_distribution >= full.statistic - full.tolerance)
         row = {"trial": seed, "all draws": full.pvalue}
         for name, rule in RULES.items():
@@ -118,9 +118,9 @@ def chart(tables):
     wide = table.assign(case=table["test"] + ", " + table["data"]).pivot(
         index="case", columns="rule", values="draws"
     )
-    colours = (GREY, BLUE, ORANGE, "#009E73", "#CC79A7")
+    colors = (GRAY, BLUE, ORANGE, "#009E73", "#CC79A7")
     looks = {
-        rule: (marker, colour) for rule, marker, colour in zip(wide, "osD^v", colours, strict=False)
+        rule: (marker, color) for rule, marker, color in zip(wide, "osD^v", colors, strict=False)
     }
     return dots(wide.sort_values("curtailed"), "mean number of permutations", looks)
 

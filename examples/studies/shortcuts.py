@@ -91,7 +91,7 @@ def below(rng: np.random.Generator) -> Verdicts:
 
 
 def until_significant(rng: np.random.Generator) -> Verdicts:
-    """Look after every hundred relabellings, up to 1000, and stop when p <= .05."""
+    """Look after every hundred relabelings, up to 1000, and stop when p <= .05."""
     x, y = two(rng)
     statistics = mmd(pooled_gram(x, y)[0], labels(rng, 10, 10, 999))
     looks = [p_value(statistics[:rows]) <= ALPHA for rows in range(100, 1001, 100)]
@@ -149,9 +149,9 @@ def best_of(rng: np.random.Generator) -> Verdicts:
 def rows_only(rng: np.random.Generator) -> Verdicts:
     """HSIC with the rows of the second Gram matrix permuted, and its columns not."""
     x, y = two(rng, 20, 20, 1)
-    centre = np.eye(20) - 1 / 20
+    center = np.eye(20) - 1 / 20
     distances = (squareform(pdist(z, "sqeuclidean")) for z in (x, y))
-    k, v = (centre @ np.exp(-d / (2.0 * np.median(d[d > 0.0]))) @ centre for d in distances)
+    k, v = (center @ np.exp(-d / (2.0 * np.median(d[d > 0.0]))) @ center for d in distances)
     orders = [np.arange(20), *(rng.permutation(20) for _ in range(B))]
     wrong, right = (
         p_value(np.array([(k * moved(pi)).sum() for pi in orders])) <= ALPHA
@@ -224,7 +224,7 @@ BROKEN: list[tuple[str, str, float, TRIAL]] = [
     ("p = b/B", "B = 100", 0.001, partial(without_one, rows=100, alpha=0.001)),
     ("counting > instead of >=", "binary data, 10 % ones", ALPHA, strictly),
     ("rejecting when p < alpha", "B = 19", ALPHA, below),
-    ("relabelling until p <= alpha", "looks at B = 99, 199, ..., 999", ALPHA, until_significant),
+    ("relabeling until p <= alpha", "looks at B = 99, 199, ..., 999", ALPHA, until_significant),
     (
         "S-KMSE tuned once, on the observed split",
         "bandwidth^2 x 0.02",
@@ -319,7 +319,7 @@ def values(tables) -> dict[str, str]:
         rows = [
             {
                 "shortcut": (f"`{r.what}`" if "=" in r.what or ">" in r.what else r.what).replace(
-                    "relabelling", "permuting"
+                    "relabeling", "permuting"
                 ),
                 "data": r.where.replace("10 %", "10%"),
                 "nominal level": f"{r.alpha:g}",

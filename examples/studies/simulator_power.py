@@ -20,7 +20,7 @@ from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 
 from shrinktest import goodness_of_fit_test
-from shrinktest.results.plots.axes import BLUE, GREY, ORANGE
+from shrinktest.results.plots.axes import BLUE, GRAY, ORANGE
 
 NAME = "simulator_power"
 ROWS = 50
@@ -35,7 +35,7 @@ OPTIONS: dict[str, dict] = {
     "auto": {"estimator": "auto"},
 }
 TESTS = (*OPTIONS, KS)
-LOOKS = {"median": ("o", BLUE), "grid": ("^", BLUE), "auto": ("D", ORANGE), KS: ("X", GREY)}
+LOOKS = {"median": ("o", BLUE), "grid": ("^", BLUE), "auto": ("D", ORANGE), KS: ("X", GRAY)}
 Draw = Callable[[np.random.Generator, int], np.ndarray]
 
 

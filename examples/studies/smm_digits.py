@@ -115,7 +115,7 @@ def chart(tables):
     from matplotlib.patches import Rectangle
     from sklearn.datasets import load_digits
 
-    from shrinktest.results.plots.studies import COLOURS
+    from shrinktest.results.plots.studies import COLORS
 
     figure = Figure(figsize=(13, 4.4), layout="constrained")
     panels = figure.subplots(1, 3, width_ratios=(1, 1.7, 1.7))
@@ -124,12 +124,10 @@ def chart(tables):
     panels[0].imshow(
         digits.images[np.flatnonzero(digits.target == PAIRS[0][1])[0]], cmap="gray_r", alpha=0.6
     )
-    panels[0].add_patch(
-        Rectangle((-0.5, -0.5), 4, 4, fill=False, edgecolor=COLOURS[0], linewidth=3)
-    )
-    centres = [(x, y) for x in (1.5, 3.5, 5.5) for y in (1.5, 3.5, 5.5)]
-    panels[0].plot(*zip(*centres, strict=True), "o", color=COLOURS[0])
-    panels[0].set_title("an image is a sample of\n9 patches (dots: centres)", fontsize="medium")
+    panels[0].add_patch(Rectangle((-0.5, -0.5), 4, 4, fill=False, edgecolor=COLORS[0], linewidth=3))
+    centers = [(x, y) for x in (1.5, 3.5, 5.5) for y in (1.5, 3.5, 5.5)]
+    panels[0].plot(*zip(*centers, strict=True), "o", color=COLORS[0])
+    panels[0].set_title("an image is a sample of\n9 patches (dots: centers)", fontsize="medium")
     panels[0].set_axis_off()
     for ax, machine in zip(panels[1:], LEVEL2.values(), strict=True):
         plain = results[(results["machine"] == machine) & (results["estimator"] == "kme")]

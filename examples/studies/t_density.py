@@ -148,7 +148,7 @@ def chart(tables):
     from matplotlib.figure import Figure
     from scipy.stats import t
 
-    from shrinktest.results.plots.studies import COLOURS, MARKERS
+    from shrinktest.results.plots.studies import COLORS, MARKERS
 
     freedoms = list(results["freedom"].unique())
     figure = Figure(figsize=(5 * len(freedoms) + 1.5, 4.4), layout="constrained")
@@ -161,7 +161,7 @@ def chart(tables):
             cell = table.xs(estimator, level="estimator")
             half = t.ppf(0.975, cell["count"] - 1) * cell["sem"]
             at = cell.index * 1.02 ** (i - (len(ESTIMATORS) - 1) / 2)
-            style = {"color": COLOURS[i], "marker": MARKERS[i], "markersize": 5, "linewidth": 1}
+            style = {"color": COLORS[i], "marker": MARKERS[i], "markersize": 5, "linewidth": 1}
             ax.errorbar(at, cell["mean"], yerr=half, label=estimator, **style)
         ax.set_xscale("log")
         ax.set_yscale("log")

@@ -25,7 +25,7 @@ from shrinktest import two_sample_test
 from shrinktest.aggregation import together
 from shrinktest.permutations.null import Null
 from shrinktest.permutations.tail_fit import ParetoTail
-from shrinktest.results.plots.axes import GREY
+from shrinktest.results.plots.axes import GRAY
 from shrinktest.results.result import clopper_pearson
 from shrinktest.results.tail_pvalue import METHODS, fits_of, tail_of
 
@@ -246,7 +246,7 @@ def chart(tables):
     made, panels = figure(3.6, 2, 8.0, sharey=True)
     for ax, resamples in zip(panels, RESAMPLES, strict=True):
         some = table[(table["method"] == METHODS[0]) & (table["n_resamples"] == resamples)]
-        ax.axhline(1.0, color=GREY, linewidth=0.8)
+        ax.axhline(1.0, color=GRAY, linewidth=0.8)
         for place, (design, rows) in enumerate(some.groupby("design", sort=False)):
             places = rows["pvalue"] * 1.12 ** (place - 2.5)
             limits = (rows["median"] - rows["low"], rows["high"] - rows["median"])

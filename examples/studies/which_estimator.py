@@ -11,7 +11,7 @@ from scipy.stats import binom
 
 from shrinktest import FKMSE, Gaussian, Landweber, power_study
 from shrinktest.power import designs as d
-from shrinktest.results.plots.axes import BLUE, GREY, ORANGE
+from shrinktest.results.plots.axes import BLUE, GRAY, ORANGE
 
 NAME = "which_estimator"
 
@@ -185,7 +185,7 @@ def chart(tables):
     order = list(dict.fromkeys(map(tuple, rates[keys].to_numpy())))
     power = rates.pivot(index=keys, columns="estimator", values="power").loc[order]
     power.index = [f"{cell}, d = {d:g}" for cell, d, _ in power.index]
-    looks = {"kme": ("o", GREY), "fkmse": ("D", BLUE), "lam_cov 0.3": ("s", ORANGE)}
+    looks = {"kme": ("o", GRAY), "fkmse": ("D", BLUE), "lam_cov 0.3": ("s", ORANGE)}
     return dots(power, "power at level 0.05", looks)
 
 

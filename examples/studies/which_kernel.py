@@ -10,11 +10,11 @@ from scipy.stats import binom
 
 from shrinktest import SecondOrder, Whitened, power_study
 from shrinktest.power import designs as d
-from shrinktest.results.plots.axes import GREY
-from shrinktest.results.plots.studies import COLOURS
+from shrinktest.results.plots.axes import GRAY
+from shrinktest.results.plots.studies import COLORS
 
 #: Colors of the kernels; the first is the default.
-COLORS = (GREY, *COLOURS)
+COLORS = (GRAY, *COLORS)
 
 NAME = "which_kernel"
 

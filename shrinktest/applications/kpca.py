@@ -17,7 +17,7 @@ from shrinktest.estimators import SKMSE, MeanEstimator, as_estimator
 from shrinktest.kernels import FeatureMap, Kernel, as_kernel
 
 #: What a reconstruction error measures; see :meth:`ShrinkageKernelPCA.reconstruction_error`.
-KINDS = ("centred", "uncentred")
+KINDS = ("centered", "uncentered")
 
 # Eigenvalues below this part of the largest one are rounding.
 _ROUNDING = 1e-10
@@ -130,7 +130,7 @@ class ShrinkageKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnPo
         self.mean_: MeanEmbedding = centering.embed(self.points_, self.kernel_)
         self._mean_at_points = self.mean_.embedding(self.points_)
         self._mean_norm2 = self.mean_.norm2()
-        gram = self._centred(self.points_, self._mean_at_points)
+        gram = self._centered(self.points_, self._mean_at_points)
         self.covariance_weights_ = covariance.checked_weights(gram * gram)
         rounded = len(gram) * np.finfo(np.float64).eps
         rounded = (
@@ -148,7 +148,7 @@ class ShrinkageKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnPo
     def _n_features_out(self) -> int:
         return len(self.eigenvalues_)
 
-    def _centred(self, rows: Array, mean_at_rows: Array) -> Array:
+    def _centered(self, rows: Array, mean_at_rows: Array) -> Array:
         """Inner products of phi(z) - m, for the rows z, with the phi_i - m."""
         if isinstance(self.kernel_, FeatureMap):
             return self._features(rows) @ self._features(self.points_).T
@@ -165,10 +165,10 @@ class ShrinkageKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnPo
     def transform(self, X: Any) -> Array:
         """Return the scores <f_k, phi(x) - m> of the rows of ``X`` (m, d), shape (m, c)."""
         rows = self._read(X)
-        return self._centred(rows, self.mean_.embedding(rows)) @ self.coefficients_
+        return self._centered(rows, self.mean_.embedding(rows)) @ self.coefficients_
 
     def reconstruction_error(
-        self, X: Any, kind: str = "centred", n_components: int | None = None
+        self, X: Any, kind: str = "centered", n_components: int | None = None
     ) -> Array:
         """Return the squared RKHS distance of every row of ``X`` from its projection.
 
@@ -176,10 +176,10 @@ class ShrinkageKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnPo
         ----------
         X : array_like, shape (m, d)
             Rows with the columns that were fitted.
-        kind : {"centred", "uncentred"}, default "centred"
-            "centred" is |(I - P)(phi(x) - m)|^2, the distance from the affine space through m that
-            the components span, whereas "uncentred" is |(I - P) phi(x)|^2, as [M14] prints it, from
-            their linear span.  The two differ.
+        kind : {"centered", "uncentered"}, default "centered"
+            "centered" is |(I - P)(phi(x) - m)|^2, the distance from the affine space through m that
+            the components span, whereas "uncentered" is |(I - P) phi(x)|^2, as [M14] prints it,
+            from their linear span.  The two differ.
         n_components : int, optional
             Number of components to use; by default all that were fitted.
 
@@ -214,8 +214,8 @@ class ShrinkageKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnPo
             )
         mean_at_rows = self.mean_.embedding(rows)
         norms = _diagonal(self.kernel_, rows)
-        if kind == "centred":
-            products = self._centred(rows, mean_at_rows)
+        if kind == "centered":
+            products = self._centered(rows, mean_at_rows)
             if isinstance(self.kernel_, FeatureMap):
                 norms = np.square(self._features(rows)).sum(axis=1)
             else:
@@ -254,8 +254,7 @@ def _components(
     = U D^(-1/2) Y.
     """
     values, vectors = np.linalg.eigh(gram)
-    # The centred Gram matrix of equal features is rounding error all over, and that has eigenvalues
-    # too.
+    # The centered Gram matrix of equal features is all rounding error, which has eigenvalues, too.
     nonzero = values > max(_ROUNDING * values[-1], rounding)
     if not nonzero.any():
         raise ValueError("X: all observations have the same features, so there is no component")

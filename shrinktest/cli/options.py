@@ -159,7 +159,7 @@ HELP = {
     "kernel_x": "VALUE as --kernel, for one variable",
     "kernel_y": "VALUE as --kernel, for one variable",
     "bandwidth": (
-        "VALUE median, neighbours, 0.5*median, 2, grid, or per column (3,0.5 or income=3,age=0.5)"
+        "VALUE median, neighbors, 0.5*median, 2, grid, or per column (3,0.5 or income=3,age=0.5)"
     ),
     "bandwidth_x": "VALUE as --bandwidth, for one variable",
     "bandwidth_y": "VALUE as --bandwidth, for one variable",

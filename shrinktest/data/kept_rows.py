@@ -29,7 +29,7 @@ class KeptRows:
     variables: tuple[Variable, ...]
     sizes: tuple[int, ...]  # numbers of observations of every sample
     missing: bool  # whether values are missing, which they are under nan_policy="propagate" only
-    restriction: PermutationDesign  # which relabellings the labels of the observations allow
+    restriction: PermutationDesign  # which relabelings the labels of the observations allow
     kept: tuple[Rows, ...]  # rows that were not dropped, for every sample or variable
     all_rows: tuple[AllRows, ...]  # of all samples together, or of every variable
     notes: tuple[str, ...] = ()  # what was left out, and by what units

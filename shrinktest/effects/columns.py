@@ -286,7 +286,7 @@ def _within_ellipsoid(covariance: Array) -> Array:
 
     Of a function with gradient g this is at C g / sqrt(g' C g).  Gradients are those of a logarithm
     of two widths, with all proportions of the four quartiles; kinks may be inside, at the same
-    directions nearer to the centre.
+    directions nearer to the center.
     """
     angles = np.linspace(0.0, np.pi / 2.0, _ANGLES)
     table, left, right = (
@@ -353,8 +353,8 @@ def _wilson(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return Wilson's limits for shares of so many rows."""
     z2 = NormalDist().inv_cdf(0.5 + confidence / 2.0) ** 2
-    centre = (shares + z2 / (2.0 * counted)) / (1.0 + z2 / counted)
+    center = (shares + z2 / (2.0 * counted)) / (1.0 + z2 / counted)
     reach = np.sqrt(z2 * shares * (1.0 - shares) / counted + z2**2 / (4.0 * counted**2)) / (
         1.0 + z2 / counted
     )
-    return centre - reach, centre + reach
+    return center - reach, center + reach

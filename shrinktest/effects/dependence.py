@@ -14,7 +14,7 @@ from shrinktest.effects.jackknife import (
     variance_from_deleted,
 )
 from shrinktest.statistics.features import Features, summing
-from shrinktest.statistics.sums import PairSums, centred_sums
+from shrinktest.statistics.sums import PairSums, centered_sums
 
 #: Groups that an estimate from pairs of different groups takes.
 FEWEST_GROUPS = 4
@@ -34,7 +34,7 @@ def dependence(x: Features, y: Features, groups: np.ndarray | None = None) -> Es
 
     Every part is unbiased.
 
-    It is the centred kernel alignment of C. Cortes et al., Journal of Machine Learning Research 13
+    It is the centered kernel alignment of C. Cortes et al., Journal of Machine Learning Research 13
     (2012), 795-828; with kernels of a distance, the squared distance correlation with its bias
     removed (G. J. Szekely and M. L. Rizzo, Annals of Statistics 42 (2014)).  The variance is the
     jackknife variance over pairs, or over ``groups`` (n,) of them (codes 0, 1, ...).  Its part of
@@ -90,7 +90,7 @@ def dependence_in_groups(sums: PairSums) -> Estimate:
     """
     whole = sums.whole
     covariances = (
-        centred_sums(xx, x, x, whole.n)[0] for xx, x in ((whole.xx, whole.x), (whole.yy, whole.y))
+        centered_sums(xx, x, x, whole.n)[0] for xx, x in ((whole.xx, whole.x), (whole.yy, whole.y))
     )
     least = [
         _ROUNDING_OF_SUMS * float(np.square(products).sum()) / float(whole.n[0]) ** 2
@@ -105,27 +105,27 @@ def dependence_in_groups(sums: PairSums) -> Estimate:
     )
 
 
-def dependences(variables: Sequence[Features], *, normalised: bool) -> JackknifeEstimates:
+def dependences(variables: Sequence[Features], *, normalized: bool) -> JackknifeEstimates:
     """Return the unbiased HSIC of the first variable with each other, or the correlations.
 
     The latter are unbiased kernel correlations.
     """
-    centred = [features.residuals() for features in variables]
-    norms = np.array([features.norm for features in centred])
-    if not all(features.by_coordinates for features in centred):
-        centred = [features.dense() for features in centred]
-    x, *others = centred
+    centered = [features.residuals() for features in variables]
+    norms = np.array([features.norm for features in centered])
+    if not all(features.by_coordinates for features in centered):
+        centered = [features.dense() for features in centered]
+    x, *others = centered
 
     def with_and_without(pairs: list[tuple[Features, Features]]) -> np.ndarray:
         return np.stack([np.append(*hsic(*pair)) for pair in pairs], axis=1)
 
     values = with_and_without([(x, y) for y in others])
     sizes = norms[0] * norms[1:]
-    if normalised:
+    if normalized:
         scale = np.sqrt(with_and_without([(x, x)]) * with_and_without([(y, y) for y in others]))
         values = values / scale
         sizes = sizes / scale[0]
-    present = np.ones((len(values) - 1, len(centred)), dtype=bool)
+    present = np.ones((len(values) - 1, len(centered)), dtype=bool)
     return JackknifeEstimates(values[0], values[1:], present, ROUNDING * float(sizes.max()))
 
 
@@ -243,7 +243,7 @@ def noise_of_groups(x: Features, y: Features, codes: np.ndarray) -> float:
     """Return the variance of HSIC under independence, however similar the rows of a group are.
 
     It is estimated by the squares of the sums of K_ij L_ij over the pairs of two groups, for
-    centred features: these sums are uncorrelated.
+    centered features: these sums are uncorrelated.
     """
     count = int(codes[-1]) + 1
     n = len(codes)

@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from shrinktest.effects.jackknife import ROUNDING, Estimate, JackknifeEstimates, centred, jackknife
+from shrinktest.effects.jackknife import ROUNDING, Estimate, JackknifeEstimates, centered, jackknife
 from shrinktest.statistics.features import Features
 
 _ALL = slice(None)
@@ -116,7 +116,7 @@ def distance(features: Features, pair: Pair, relative_to: str) -> Estimate:
         change = (
             rest.min(axis=1) if pair.blocks is not None else 1.0 - 1.0 / np.bincount(strata)[strata]
         )
-        variance = float(jackknife(centred(change * (without - value), strata), strata)[0].sum())
+        variance = float(jackknife(centered(change * (without - value), strata), strata)[0].sum())
     second = _second_order(features, pair, weights) / float(scale) ** 2 if scale else np.nan
     event = _event(means, length, np.diag(alone), relative_to) / float(scale) if scale else 0.0
     return Estimate(
@@ -244,7 +244,7 @@ def spread(features: Features) -> float:
 
     It is 0 if only rounding is left.
 
-    It is the inner product of the U-centred Gram matrix with itself: L. Song et al., Journal of
+    It is the inner product of the U-centered Gram matrix with itself: L. Song et al., Journal of
     Machine Learning Research 13 (2012), theorem 2; G. J. Szekely and M. L. Rizzo, Annals of
     Statistics 42 (2014), section 3.
     """

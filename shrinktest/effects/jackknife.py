@@ -15,7 +15,7 @@ ROUNDING = 1e-12
 _LEAST_VARIANCE = 1e-18  # the square of what rounding may leave of a quantity near 1
 
 
-def centred(values: np.ndarray, strata: np.ndarray | None = None) -> np.ndarray:
+def centered(values: np.ndarray, strata: np.ndarray | None = None) -> np.ndarray:
     """Return deviations of values (n,) from their mean, or from stratum means.
 
     Strata are given as codes 0, 1, ...
@@ -52,7 +52,7 @@ def variance_from_deleted(without: np.ndarray) -> float:
     """
     if not np.isfinite(without).all():
         return math.nan
-    return float(jackknife((1.0 - 1.0 / len(without)) * centred(without))[0].sum())
+    return float(jackknife((1.0 - 1.0 / len(without)) * centered(without))[0].sum())
 
 
 @dataclass(frozen=True)
@@ -122,15 +122,15 @@ class Estimate:
 
         t = float(stdtrit(self.units - 1.0, 0.5 + confidence / 2.0))
         t_square = (float(ndtri(0.5 + confidence / 2.0)) ** 2 - 1.0) / math.sqrt(2.0)
-        centre = self.value + t**2 * self.slope / 2.0
-        upper = centre**2 - self.value**2 + t**2 * self.second
+        center = self.value + t**2 * self.slope / 2.0
+        upper = center**2 - self.value**2 + t**2 * self.second
         if upper < 0.0:  # the estimate is too far below zero for any quantity
             return 0.0, 0.0
-        lower = centre**2 - self.value**2 + max(t, t_square) ** 2 * self.second
-        low = centre - math.sqrt(lower)
+        lower = center**2 - self.value**2 + max(t, t_square) ** 2 * self.second
+        low = center - math.sqrt(lower)
         weight = min(max(4.0 * self.value - 1.0, 0.0), 1.0)
         low -= weight * max(low - self._lower_near_one(confidence), 0.0)
-        low, high = np.clip((low, centre + math.sqrt(upper)), 0.0, 1.0)
+        low, high = np.clip((low, center + math.sqrt(upper)), 0.0, 1.0)
         return float(low), float(high)
 
     def _lower_near_one(self, confidence: float) -> float:

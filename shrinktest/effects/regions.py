@@ -87,12 +87,12 @@ def _is_half(draws: Draws) -> bool:
     return bool(whole.distinct == 2 * permutations.distinct)
 
 
-def standardized(counts: np.ndarray, centre: np.ndarray | None = None) -> np.ndarray:
+def standardized(counts: np.ndarray, center: np.ndarray | None = None) -> np.ndarray:
     """Return counts (B, K) less their means over the rows, in units of their spread.
 
     Zero for counts that do not vary.  All rows are treated alike, the data among them.
     """
-    away = counts - (counts.mean(axis=0) if centre is None else centre)
+    away = counts - (counts.mean(axis=0) if center is None else center)
     spread = np.sqrt(np.square(away).mean(axis=0))
     varies = spread > _TIE * (1.0 + np.abs(counts).max(axis=0, initial=0.0))
     return np.where(varies, away / np.where(varies, spread, 1.0), 0.0)

@@ -15,7 +15,7 @@ from typing import cast
 import numpy as np
 
 from shrinktest.effects.distance import spread
-from shrinktest.effects.jackknife import FEWEST, ROUNDING, centred, jackknife
+from shrinktest.effects.jackknife import FEWEST, ROUNDING, centered, jackknife
 from shrinktest.estimators import MeanEstimator
 from shrinktest.estimators.scaled import ScaledMean
 from shrinktest.kernels import Kernel
@@ -190,7 +190,7 @@ def combine_scores(fits: Sequence[tuple[np.ndarray, np.ndarray]], folds: np.ndar
     total = np.zeros(len(folds))
     counts = np.bincount(folds)
     for (values, _), weight in zip(fits, weights, strict=True):
-        spread = np.sqrt(np.bincount(folds, weights=centred(values, folds) ** 2) / counts)[folds]
+        spread = np.sqrt(np.bincount(folds, weights=centered(values, folds) ** 2) / counts)[folds]
         total += weight[folds] * np.divide(
             values, spread, out=np.zeros_like(values), where=spread > 0.0
         )

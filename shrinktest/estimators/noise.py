@@ -74,7 +74,7 @@ def tune_common(x, y, th2):
 
     It is the best of a grid over the range, then a root of the derivative.
     """
-    centre = np.log(np.sum(th2) / th2.size)
+    center = np.log(np.sum(th2) / th2.size)
     if (th2 == th2[0]).all():
         th2 = th2[:1]
     gradient = np.empty(th2.size)
@@ -83,16 +83,16 @@ def tune_common(x, y, th2):
     best_value = np.inf
     slopes = np.empty(points)
     for g in range(points):
-        value = objective(x, y, th2, np.full(th2.size, centre + LOWEST + g), gradient)
+        value = objective(x, y, th2, np.full(th2.size, center + LOWEST + g), gradient)
         slopes[g] = np.sum(gradient)
         if value < best_value:
             best = g
             best_value = value
     other = best - 1 if slopes[best] > 0.0 else best + 1
     if other < 0 or other >= points or slopes[best] * slopes[other] >= 0.0:
-        return centre + LOWEST + best
+        return center + LOWEST + best
     first = min(best, other)
-    ends = centre + LOWEST + np.arange(first, first + 2)
+    ends = center + LOWEST + np.arange(first, first + 2)
     slopes = slopes[first : first + 2]
     middle = 0.0
     side = -1

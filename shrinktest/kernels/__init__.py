@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import Any
 
 from shrinktest._check import choice
-from shrinktest.kernels.bandwidths import bandwidth_grid, median_bandwidth, neighbour_bandwidth
+from shrinktest.kernels.bandwidths import bandwidth_grid, median_bandwidth, neighbor_bandwidth
 from shrinktest.kernels.base import Kernel, Product, Scaled, Sum
 from shrinktest.kernels.distance_kernel import DistanceKernel, Energy, Gaussian, Laplacian
 from shrinktest.kernels.inner import Cosine, FeatureMap, Linear, Polynomial
@@ -47,7 +47,7 @@ __all__ = [
     "as_kernel",
     "bandwidth_grid",
     "median_bandwidth",
-    "neighbour_bandwidth",
+    "neighbor_bandwidth",
 ]
 
 _NAMED: dict[str, type[Kernel]] = {
@@ -105,7 +105,7 @@ def as_kernel(kernel: Any, bandwidth: Any = "median", name: str = "kernel") -> K
     kernel : str, Kernel, or callable (X, Y) -> Gram matrix
         "gaussian" (or "rbf"), "laplacian", "linear", "polynomial" (degree 2, offset 1), "cosine",
         "whitened", "second-order" or "depth" (of a Gaussian kernel), "energy", or your own.
-    bandwidth : float, sequence of float, "median" or "neighbours", default "median"
+    bandwidth : float, sequence of float, "median" or "neighbors", default "median"
         Bandwidth of "gaussian" and "laplacian", and of the Gaussian kernel in "whitened",
         "second-order" and "depth".  If a kernel has no bandwidth or its own, anything but "median"
         raises an error.

@@ -137,7 +137,7 @@ def median_bandwidth(Z: ArrayLike, rng: Any = None, distance: Metric = "euclidea
     return width
 
 
-def neighbour_bandwidth(Z: ArrayLike, rng: Any = None, distance: Metric = "euclidean") -> float:
+def neighbor_bandwidth(Z: ArrayLike, rng: Any = None, distance: Metric = "euclidean") -> float:
     """Return the median distance to the k-th nearest neighbor.
 
     k is one tenth of the other rows, and therefore the bandwidth follows clusters and other fine
@@ -165,7 +165,7 @@ def neighbour_bandwidth(Z: ArrayLike, rng: Any = None, distance: Metric = "eucli
 
     Examples
     --------
-    >>> neighbour_bandwidth([0.0, 1.0, 3.0, 100.0, 101.0])
+    >>> neighbor_bandwidth([0.0, 1.0, 3.0, 100.0, 101.0])
     1.0
     """
     squared, unit = _squared_distances(Z, rng, distance)
@@ -184,12 +184,12 @@ def neighbour_bandwidth(Z: ArrayLike, rng: Any = None, distance: Metric = "eucli
 #: Names in place of a bandwidth, and the functions that compute it.
 RULES: dict[str, Callable[..., float]] = {
     "median": median_bandwidth,
-    "neighbours": neighbour_bandwidth,
+    "neighbors": neighbor_bandwidth,
 }
 
 
 def parsed(bandwidth: str) -> tuple[float, str]:
-    """Return the factor and name of a rule, as in "0.5 * median" or "neighbours / 2".
+    """Return the factor and name of a rule, as in "0.5 * median" or "neighbors / 2".
 
     The factor may be missing, as in "median".
     """
@@ -197,7 +197,7 @@ def parsed(bandwidth: str) -> tuple[float, str]:
     pattern = rf"(?:{number}\s*\*?\s*)?({'|'.join(RULES)})(?:\s*([*/])\s*{number})?"
     if not (match := re.fullmatch(pattern, bandwidth.strip().lower())):
         raise ValueError(
-            "bandwidth must be a positive number, one per column, 'median', 'neighbours' or, for "
+            "bandwidth must be a positive number, one per column, 'median', 'neighbors' or, for "
             "example, "
             f"'0.5 * median'; got {bandwidth!r}"
         )

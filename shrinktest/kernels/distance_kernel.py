@@ -153,10 +153,10 @@ class Gaussian(DistanceKernel):
 
     Parameters
     ----------
-    bandwidth : float, sequence of float, "median" or "neighbours", default "median"
+    bandwidth : float, sequence of float, "median" or "neighbors", default "median"
         A length, in the units of the data, or one per column; or "median" (`median_bandwidth`; the
-        papers' wording differs: erratum E16 in :doc:`/errata`) or "neighbours"
-        (`neighbour_bandwidth`), or a multiple such as "0.5 * median".
+        papers' wording differs: erratum E16 in :doc:`/errata`) or "neighbors"
+        (`neighbor_bandwidth`), or a multiple such as "0.5 * median".
 
     Examples
     --------
@@ -204,7 +204,7 @@ class Laplacian(DistanceKernel):
 
     Parameters
     ----------
-    bandwidth : float, sequence of float, "median" or "neighbours", default "median"
+    bandwidth : float, sequence of float, "median" or "neighbors", default "median"
         As for `Gaussian`, but computed from the distances sum_j |x_j - y_j|.
 
     Examples

@@ -66,8 +66,8 @@ class FeatureMap(Kernel):
         return np.square(self.checked_coordinates(X)).sum(axis=1)
 
     def differences(self, X: Array, threads: int = 1) -> Array:
-        centred = (z := self.checked_coordinates(X)) - z.mean(axis=0)
-        return centred @ centred.T
+        centered = (z := self.checked_coordinates(X)) - z.mean(axis=0)
+        return centered @ centered.T
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ class Polynomial(Kernel):
 
 
 @dataclass(frozen=True, eq=False)
-class CentredProduct(Kernel):
+class CenteredProduct(Kernel):
     """Kernel of the product features of several variables without the main effects.
 
     With mu_l the mean of the features phi_l over ``points``, the features are the sum over all sets
@@ -173,12 +173,12 @@ class CentredProduct(Kernel):
         ):
             at_x, at_y = (kernel.block(rows, z).mean(axis=1) for rows in (x, y))
             mean = kernel.block(z, z).mean()
-            centred = kernel.block(x, y) - at_x[:, None] - at_y + mean
+            centered = kernel.block(x, y) - at_x[:, None] - at_y + mean
             factors = (
                 (0, 0, mean),
                 (1, 0, (at_x - mean)[:, None]),
                 (0, 1, at_y - mean),
-                (1, 1, centred),
+                (1, 1, centered),
             )
             grown: dict[tuple[int, int], Any] = defaultdict(float)
             for (i, j), value in sums.items():
@@ -198,22 +198,22 @@ class CentredProduct(Kernel):
 
 
 @dataclass(frozen=True, eq=False)
-class CentredCoordinates(FeatureMap):
-    """`CentredProduct` of two variables by their coordinates."""
+class CenteredCoordinates(FeatureMap):
+    """`CenteredProduct` of two variables by their coordinates."""
 
     features: tuple[FeatureMap, FeatureMap]
     points: Array
     columns: int  # of the first variable
 
     def coordinates(self, X: Array) -> Array:
-        u, v = self._centred(X)
+        u, v = self._centered(X)
         return (u[:, :, None] * v[:, None, :]).reshape(len(X), -1)
 
     def combination(self, X: Array, weights: Array) -> Array:
-        u, v = self._centred(X)
+        u, v = self._centered(X)
         return ((u * weights[:, None]).T @ v).ravel()
 
-    def _centred(self, X: Array) -> list[Array]:
+    def _centered(self, X: Array) -> list[Array]:
         parts = (np.split(rows, [self.columns], axis=1) for rows in (X, self.points))
         pairs = zip(
             self.features, *(map(np.ascontiguousarray, part) for part in parts), strict=True
@@ -223,11 +223,11 @@ class CentredCoordinates(FeatureMap):
         ]
 
 
-def centred_product(left: Kernel, right: Kernel, points: Array, columns: int) -> Kernel:
+def centered_product(left: Kernel, right: Kernel, points: Array, columns: int) -> Kernel:
     """Return the kernel of products of features of the first columns and the rest.
 
     Features are about their means over points.
     """
     if isinstance(left, FeatureMap) and isinstance(right, FeatureMap):
-        return CentredCoordinates((left, right), points, columns)
-    return CentredProduct((left, right), points, (columns, points.shape[1] - columns))
+        return CenteredCoordinates((left, right), points, columns)
+    return CenteredProduct((left, right), points, (columns, points.shape[1] - columns))

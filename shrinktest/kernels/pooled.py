@@ -218,7 +218,7 @@ class PooledKernel(SampleKernel):
             [self.kernel.block(rows, self._pooled).mean(axis=1) for rows in parts]
         )
 
-    def _centred_gram(self, gram: Array) -> Array:
+    def _centered_gram(self, gram: Array) -> Array:
         """Return centered inner products of the pooled features, as a new array.
 
         The features are about their mean.
@@ -228,14 +228,14 @@ class PooledKernel(SampleKernel):
         values -= rows - mean
         return values
 
-    def _centred(self, X: Array, Y: Array) -> Array:
+    def _centered(self, X: Array, Y: Array) -> Array:
         """Return inner products of the features of rows X and Y about the mean."""
         at_x, at_y = (self._means[0] if Z is self.points else self._mean_at(Z) for Z in (X, Y))
         values = self.kernel.block(X, Y) - at_x[:, None]
         values -= at_y - self._means[1]
         return values
 
-    def _centred_diagonal(self, X: Array) -> Array:
+    def _centered_diagonal(self, X: Array) -> Array:
         return self.kernel.diagonal(X) - 2.0 * self._mean_at(X) + self._means[1]
 
 

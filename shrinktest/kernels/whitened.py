@@ -114,14 +114,14 @@ class Whitened(PooledKernel):
     def _elsewhere(self, X: Array, Y: Array) -> Array:
         ridge, _, dimension = self._factor
         left = self._solved(X)  # w(x, y) is (kc(x, y) - kc(x, Z) (Kc + N c I)^-1 kc(Z, y)) / c
-        values = self._centred(X, Y) - left.T @ (left if X is Y else self._solved(Y))
+        values = self._centered(X, Y) - left.T @ (left if X is Y else self._solved(Y))
         values /= ridge * dimension
         values += 1.0
         return values
 
     def diagonal(self, X: Array) -> Array:
         ridge, _, dimension = self._factor
-        missing = self._centred_diagonal(X) - np.square(self._solved(X)).sum(axis=0)
+        missing = self._centered_diagonal(X) - np.square(self._solved(X)).sum(axis=0)
         return 1.0 + missing / (ridge * dimension)
 
     def _solved(self, X: Array) -> Array:
@@ -136,9 +136,9 @@ class Whitened(PooledKernel):
     def _solution(self, X: Array) -> Array:
         from scipy.linalg import solve_triangular
 
-        centred = self._centred(self._pooled, X)
+        centered = self._centered(self._pooled, X)
         return np.asarray(
-            solve_triangular(self._factor[1], centred, lower=True, check_finite=False)
+            solve_triangular(self._factor[1], centered, lower=True, check_finite=False)
         )
 
     @cached_property
@@ -151,7 +151,7 @@ class Whitened(PooledKernel):
         from scipy.linalg.lapack import dtrtri
 
         size = len(gram)
-        ridge, factor = self._ridged(self._centred_gram(gram), size)
+        ridge, factor = self._ridged(self._centered_gram(gram), size)
         inverse, _ = dtrtri(factor, lower=True)
         return ridge, factor, size * (1.0 - ridge * float(np.linalg.norm(inverse)) ** 2), inverse
 
@@ -159,10 +159,10 @@ class Whitened(PooledKernel):
         from scipy.linalg import solve_triangular
 
         mean = coordinates.mean(axis=0)
-        centred = coordinates - mean
-        _, factor = self._ridged(centred.T @ centred / len(centred), 1)
+        centered = coordinates - mean
+        _, factor = self._ridged(centered.T @ centered / len(centered), 1)
         weights = solve_triangular(factor, np.eye(len(mean)), lower=True).T
-        dimension = np.square(centred @ weights).sum() / len(centred)
+        dimension = np.square(centered @ weights).sum() / len(centered)
         return AffineFeatures(mean, weights / np.sqrt(dimension))
 
     def _ridged(self, matrix: Array, size: int) -> tuple[float, Array]:
@@ -240,9 +240,9 @@ class Depth(PooledKernel):
 
     @property
     def _features(self) -> Derived:
-        depths, centre = self._means
+        depths, center = self._means
         return Derived(
-            _Depths(self), AffineFeatures(np.array([centre]), np.array([[_per_deviation(depths)]]))
+            _Depths(self), AffineFeatures(np.array([center]), np.array([[_per_deviation(depths)]]))
         )
 
     def columns(self, rank: int) -> int:
@@ -318,14 +318,14 @@ class SecondOrder(PooledKernel):
     kernel: Kernel = field(default_factory=Gaussian)
 
     def _elsewhere(self, X: Array, Y: Array) -> Array:
-        return np.square(self._centred(X, Y))
+        return np.square(self._centered(X, Y))
 
     def transform_gram(self, gram: Array) -> Array:
-        centred = self._centred_gram(gram)
-        return np.square(centred, out=centred)
+        centered = self._centered_gram(gram)
+        return np.square(centered, out=centered)
 
     def diagonal(self, X: Array) -> Array:
-        return np.square(self._centred_diagonal(X))
+        return np.square(self._centered_diagonal(X))
 
     def columns(self, rank: int) -> int:
         return rank * (rank + 1) // 2
@@ -338,8 +338,8 @@ class SecondOrder(PooledKernel):
     ) -> tuple[FeatureMap, Array, float]:
         """Return covariances of the first principal components of the features."""
         mean = coordinates.mean(axis=0)
-        centred = coordinates - mean
-        variances, axes = np.linalg.eigh(centred.T @ centred)
+        centered = coordinates - mean
+        variances, axes = np.linalg.eigh(centered.T @ centered)
         leading = np.ascontiguousarray(axes[:, ::-1][:, : int((2.0 * most + 0.25) ** 0.5 - 0.5)])
         squares = _Squares(mean, leading)
         share = float(variances[::-1][: leading.shape[1]].sum() / variances.sum())
@@ -357,7 +357,9 @@ class _Squares(FeatureMap):
     axes: Array | None  # (r, q): orthonormal directions, of which alone products are taken
 
     def coordinates(self, X: Array) -> Array:
-        centred = X - self.mean
-        centred = np.ascontiguousarray(centred if self.axes is None else centred @ self.axes)
-        first, second = np.triu_indices(centred.shape[1])
-        return centred[:, first] * centred[:, second] * np.where(first == second, 1.0, np.sqrt(2.0))
+        centered = X - self.mean
+        centered = np.ascontiguousarray(centered if self.axes is None else centered @ self.axes)
+        first, second = np.triu_indices(centered.shape[1])
+        return (
+            centered[:, first] * centered[:, second] * np.where(first == second, 1.0, np.sqrt(2.0))
+        )

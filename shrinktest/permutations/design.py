@@ -18,7 +18,7 @@ from shrinktest.permutations.schemes import (
     Pairings,
     alike,
     all_orders,
-    labellings,
+    labelings,
     sample_labels,
 )
 
@@ -173,7 +173,7 @@ class UnitLabels(_UnitScheme):
     def all(self) -> Iterator[np.ndarray]:
         table = self._table(self.units)
         groups = alike(table) if self.symmetric else ()
-        return (labels[self.units.unit] for labels in labellings(table, groups))
+        return (labels[self.units.unit] for labels in labelings(table, groups))
 
 
 @dataclass(frozen=True, eq=False)

@@ -58,9 +58,9 @@ def scores(statistics: Any, tolerance: Any = 0.0, weights: Any = None) -> np.nda
     values = np.asarray(statistics, dtype=np.float64)
     shares = _shares(weights, values.shape[1])
     ranks = tail_ranks(values, tolerance)
-    centre = values.mean(axis=0)
+    center = values.mean(axis=0)
     spread = values.std(axis=0)
-    height = (_least_tied(np.sort(values, axis=0), ranks) - centre) / np.where(
+    height = (_least_tied(np.sort(values, axis=0), ranks) - center) / np.where(
         spread > 0.0, spread, 1.0
     )
     low = height.min()
@@ -94,7 +94,7 @@ def tails(statistics: Any, tolerance: Any = 0.0, weights: Any = None) -> np.ndar
 class GammaTails:
     """Weighted p-values by gamma distributions, one for each of k columns of statistics."""
 
-    centre: np.ndarray  # (k,): means
+    center: np.ndarray  # (k,): means
     spread: np.ndarray  # (k,): standard deviations; zero for a column that does not vary
     skewness: np.ndarray  # (k,)
     shares: np.ndarray  # (k,): of the level
@@ -110,11 +110,11 @@ class GammaTails:
         weights = np.broadcast_to(used, statistics.shape) / np.sum(
             np.broadcast_to(used, statistics.shape), axis=0
         )
-        centre = (weights * statistics).sum(axis=0)
-        spread = np.sqrt((weights * (statistics - centre) ** 2).sum(axis=0))
+        center = (weights * statistics).sum(axis=0)
+        spread = np.sqrt((weights * (statistics - center) ** 2).sum(axis=0))
         spread = np.where(spread > tolerance, spread, 0.0)
-        heights = (statistics - centre) / np.where(spread > 0.0, spread, 1.0)
-        return cls(centre, spread, (weights * heights**3).sum(axis=0), shares)
+        heights = (statistics - center) / np.where(spread > 0.0, spread, 1.0)
+        return cls(center, spread, (weights * heights**3).sum(axis=0), shares)
 
     def log10(self, statistics: np.ndarray) -> np.ndarray:
         """Return log10 weighted p-values (rows, k) by the Wilson-Hilferty cube root."""
@@ -122,7 +122,7 @@ class GammaTails:
 
         varies = self.spread > 0.0
         half = np.maximum(self.skewness, _LEAST_SKEWNESS) / 2.0
-        root = np.cbrt(1.0 + half * (statistics - self.centre) / np.where(varies, self.spread, 1.0))
+        root = np.cbrt(1.0 + half * (statistics - self.center) / np.where(varies, self.spread, 1.0))
         normal = 3.0 / half * (root - 1.0) + half / 3.0
         return np.where(varies, log_ndtr(-normal) / np.log(10.0), 0.0) - np.log10(self.shares)
 

@@ -56,12 +56,12 @@ def alike(table: np.ndarray) -> list[list[int]]:
     return list(groups.values())
 
 
-def labellings(table: np.ndarray, groups: Sequence[Sequence[int]]) -> Iterator[np.ndarray]:
+def labelings(table: np.ndarray, groups: Sequence[Sequence[int]]) -> Iterator[np.ndarray]:
     """Enumerate labels (U,) of units, in order of strata.
 
     They give every sample its numbers of units, a table (S, k).
 
-    Samples of a group may be exchanged: of labellings that differ in this alone, only the one in
+    Samples of a group may be exchanged: of labelings that differ in this alone, only the one in
     which the first units of these samples are in order comes.
     """
     previous = {after: sample for group in groups for sample, after in itertools.pairwise(group)}
@@ -128,7 +128,7 @@ class Labels(Permutations):
 
     def all(self) -> Iterator[np.ndarray]:
         table = np.array([self.sizes])
-        return labellings(table, alike(table) if self.symmetric else ())
+        return labelings(table, alike(table) if self.symmetric else ())
 
 
 @dataclass(frozen=True)
@@ -286,7 +286,7 @@ class GroupShifts(Permutations):
 
 
 @dataclass(frozen=True)
-class _Modelled(Permutations):
+class _Modeled(Permutations):
     """Permutations that are drawn from a model, and are not equally likely."""
 
     equally_likely: ClassVar[bool] = False
@@ -295,7 +295,7 @@ class _Modelled(Permutations):
 
 
 @dataclass(frozen=True, eq=False)
-class LabelsByChance(_Modelled):
+class LabelsByChance(_Modeled):
     """Independent labels (B, N) of two samples of fixed sizes.
 
     A set of n observations is the second sample with a probability proportional to the product of
@@ -341,7 +341,7 @@ class LabelsByChance(_Modelled):
 
 
 @dataclass(frozen=True, eq=False)
-class Copies(_Modelled):
+class Copies(_Modeled):
     """Copies of the data, or of a part of them, that are drawn from a model.
 
     The null distribution is then obtained by simulation: the statistic of :func:`permutation_test`

@@ -69,8 +69,8 @@ class PowerCurve:
 
         row = np.array([1.0, np.sqrt(n)])
         margin = norm.ppf(0.5 + confidence / 2.0) * np.sqrt(row @ self.covariance @ row)
-        centre = row @ self.coefficients
-        return float(norm.cdf(centre - margin)), float(norm.cdf(centre + margin))
+        center = row @ self.coefficients
+        return float(norm.cdf(center - margin)), float(norm.cdf(center + margin))
 
     def goes_up(self) -> bool:
         """Return True if power grows with size by more than three standard errors."""

@@ -30,7 +30,7 @@ class Place:
     confidence: float | None = None
     curve: np.ndarray = field(
         default_factory=lambda: np.empty(0)
-    )  # (n + 1,): standardised distance at every cut
+    )  # (n + 1,): standardized distance at every cut
 
     @property
     def ends(self) -> list[tuple[int, tuple[int, int] | None]]:

@@ -233,10 +233,10 @@ class EquivalenceResult(Decision):
 
         Of a difference of means the absolute value is drawn.
         """
-        from shrinktest.results.plots.axes import BLUE, GREY, ORANGE, axes, ink, legend_below, title
+        from shrinktest.results.plots.axes import BLUE, GRAY, ORANGE, axes, ink, legend_below, title
 
         ax = axes(ax)
-        color = BLUE if self.reject() else GREY
+        color = BLUE if self.reject() else GRAY
         name, nothing, _ = MEASURES[self.measure]
         estimate = abs(self.estimate) if self.measure == MEAN_DIFFERENCE else self.estimate
         label = f"up to the upper limit, with confidence {1.0 - self.alpha:.4g}"

@@ -15,7 +15,7 @@ from shrinktest.results.printing import number, shown_pvalue, without_zero
 
 _RULES = {
     "median": "the median distance",
-    "neighbours": "the median distance to the nearest tenth of the rows",
+    "neighbors": "the median distance to the nearest tenth of the rows",
 }
 
 

@@ -21,7 +21,7 @@ _LOW = 8  # observations per coordinate, from which coordinates take less time t
 _SAFE = 1e-2  # share of what landmarks may miss elsewhere that they may miss where they are found
 
 
-def _centred_copies(
+def _centered_copies(
     kernel: Kernel, reference: np.ndarray, others: np.ndarray, request: Request, cache: KernelCache
 ) -> tuple[Callable[[np.ndarray], Features], str, str | None]:
     """Return the centered features of a copy, as a function of it.
@@ -53,7 +53,7 @@ def _centred_copies(
         if low is None:
             check_memory(size, 3, memory)
 
-    def centred(x: np.ndarray) -> Features:
+    def centered(x: np.ndarray) -> Features:
         copied = low
         z = None
         if isinstance(low, Landmarks) and limit:
@@ -66,7 +66,7 @@ def _centred_copies(
             z = None
         return Features(copied.checked_coordinates(x) if z is None else z, True).residuals()
 
-    return centred, "dense" if low is None else name, approximation
+    return centered, "dense" if low is None else name, approximation
 
 
 def _few_coordinates(
@@ -111,7 +111,7 @@ def copies_statistic(
     """
     by_sums = estimator.needs in ("sums", "noise")
     request = Request(by_coordinates=by_sums, kernels=2, rank=100)
-    centred, name, approximation = _centred_copies(features[0], reference, others, request, cache)
+    centered, name, approximation = _centered_copies(features[0], reference, others, request, cache)
     fixed = cache(features[1], y, Request(by_coordinates=by_sums, kernels=2, large=300, rank=100))
     right = fixed.residuals()
     unpermuted = np.arange(len(y))[None]
@@ -119,7 +119,7 @@ def copies_statistic(
     def statistic(seeds: np.ndarray) -> np.ndarray:
         out = np.empty((len(seeds), 2))
         for row, seed in zip(out, seeds, strict=True):
-            left = centred(copies.copy(seed))
+            left = centered(copies.copy(seed))
             norm = _matched(estimator, left, right) if by_sums else refitted(estimator, left, right)
             row[:] = norm(unpermuted)[0]
         return out

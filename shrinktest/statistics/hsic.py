@@ -15,7 +15,7 @@ from shrinktest._machine_code import compiled_loop
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators import KME, MeanEstimator
 from shrinktest.kernels import Kernel
-from shrinktest.kernels.inner import CentredProduct, centred_product
+from shrinktest.kernels.inner import CenteredProduct, centered_product
 from shrinktest.notes import note
 from shrinktest.permutations.null import TIE, CostHint, Statistic
 from shrinktest.statistics import dhsic_arrays
@@ -29,7 +29,7 @@ from shrinktest.statistics.statistic import (
     estimated_norm,
     margins,
 )
-from shrinktest.statistics.sums import CentredStrips, pairing_sums_by_tiles, unbiased, weighted
+from shrinktest.statistics.sums import CenteredStrips, pairing_sums_by_tiles, unbiased, weighted
 
 #: Pairings (B, n) to the sums and the traces (B, 2) of Kc o Lc.
 PairingSums = Callable[[np.ndarray], np.ndarray]
@@ -90,7 +90,7 @@ def prepare(
         if estimator.smooths:  # the features are smoothed already; their weights are equal
             amount = _noise_of_each(tuned, (x, y), kernels)
         points = np.hstack([x, y])
-        pair = centred_product(features[0].kernel, features[1].kernel, points, x.shape[1])
+        pair = centered_product(features[0].kernel, features[1].kernel, points, x.shape[1])
         return (MeanEmbedding(points, weights, pair, amount),)
 
     computation = Computation(
@@ -229,7 +229,7 @@ def _pairing_sums(
     The size is that of what cancels.
     """
     if features[0].route == "tiles":
-        left, right = map(CentredStrips, features)
+        left, right = map(CenteredStrips, features)
         return pairing_sums_by_tiles(left, right), (left.trace, right.trace), left.size * right.size
     x, y = (margin.residuals() for margin in features)
     size = x.size * y.size
@@ -318,7 +318,7 @@ def prepare_joint(
         features = [margin.about_mean(cache.memory) for margin in features]
     grams = np.ascontiguousarray(np.stack([margin.values for margin in features]))
     rows = np.ascontiguousarray(grams.mean(axis=1))
-    centre = grams, rows, rows.mean(axis=1)
+    center = grams, rows, rows.mean(axis=1)
     size = float(
         np.prod([np.linalg.norm(gram) / n for gram in grams])
     )  # of the products of kernel values that cancel
@@ -328,16 +328,16 @@ def prepare_joint(
         seconds = 3e-5 + 3e-9 * grams.size
         loop = compiled_loop("product_sums", len(shuffles), seconds) or dhsic_arrays.product_sums
         loop(grams, shuffles, sums)
-        value, trace, terms = dhsic_arrays.moments(*centre, shuffles, sums)
+        value, trace, terms = dhsic_arrays.moments(*center, shuffles, sums)
         return value, trace, terms / n**2
 
     def joint_grams(shuffles: np.ndarray) -> np.ndarray:
         """Gram matrices (B, n, n) of the features without main effects."""
-        return np.stack([dhsic_arrays.feature_gram(*centre, shuffle) for shuffle in shuffles])
+        return np.stack([dhsic_arrays.feature_gram(*center, shuffle) for shuffle in shuffles])
 
     def estimate() -> tuple[MeanEmbedding]:
         points = np.hstack(variables)
-        joint = CentredProduct(smoothed, points, tuple(z.shape[1] for z in variables))
+        joint = CenteredProduct(smoothed, points, tuple(z.shape[1] for z in variables))
         if estimator.smooths:  # the features are smoothed already; their weights are equal
             amounts = _noise_of_each(tuned, variables, kernels)
             return (replace(KME().embed(points, joint), shrinkage=amounts),)

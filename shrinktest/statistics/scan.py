@@ -3,12 +3,12 @@
 All cuts, or all intervals, are considered.
 
 For rows in two parts, the unbiased squared distance of the kernel means is a multiple of the sum of
-k(x_i, x_j) over pairs within the first part, if the kernel is centred so that its sum over the
+k(x_i, x_j) over pairs within the first part, if the kernel is centered so that its sum over the
 others is zero for every row: adding u_i + u_j to all k(x_i, x_j), i != j, does not change the
 distance.  Over all orders of the rows, that sum has mean zero and variance 2 A t (t - 1) (n - t) (n
 - t - 1) / (n (n - 1) (n - 2) (n - 3)), with A the sum of all squared values and t the rows of the
 part.  In these units it is the same as the within-sample statistic of Song and Chen (2022) with the
-weights of least variance, and as the standardised unbiased distance.  An interval is one part, what
+weights of least variance, and as the standardized unbiased distance.  An interval is one part, what
 is outside the other.
 """
 
@@ -109,7 +109,7 @@ class Within:
     The units are their standard deviation over all orders.
     """
 
-    # (n, n) or (n, rank): the centred kernel with a diagonal of zeros, or coordinates of the
+    # (n, n) or (n, rank): the centered kernel with a diagonal of zeros, or coordinates of the
     # features less their mean
     values: np.ndarray
     own: np.ndarray  # (n,): the squared norms of the coordinates; none for the kernel

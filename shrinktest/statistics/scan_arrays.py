@@ -46,7 +46,7 @@ def largest_of_coordinates(
 def largest_interval_of_gram(
     matrix: np.ndarray, orders: np.ndarray, units: np.ndarray, low: int, high: int, out: np.ndarray
 ) -> None:
-    """The largest standardised sum (B,) within any stretch of ``low`` to ``high`` rows."""
+    """The largest standardized sum (B,) within any stretch of ``low`` to ``high`` rows."""
     n = len(matrix)
     lengths, allowed = _stretches(n, low, high)
     area = np.zeros((n + 1, n + 1))

@@ -7,7 +7,7 @@ overlap by half or more.
 
 The value of a cut within an interval is the unbiased squared distance of the rows on either side,
 in units of its exact standard deviation over all orders of the whole series.  With the kernel
-centred so that its sum over the others is zero for every row, products of kernel values at pairs
+centered so that its sum over the others is zero for every row, products of kernel values at pairs
 with one row in common have mean -v / (n - 2), at pairs with none 2 v / ((n - 2) (n - 3)), and v is
 the mean square.  The weights of the distance sum to zero over the pairs of every row, so that its
 variance for a and b rows is v (n - 1) / (n - 3) times 2 / (a (a - 1)) + 2 / (b (b - 1)) + 4 / (a

@@ -83,7 +83,7 @@ class Prepared:
     statistic: Statistic
     kernel: Any = None  # with the bandwidths that are used
     estimates: Callable[[], tuple[MeanEmbedding, ...]] = (
-        tuple  # the embeddings of the data as they are labelled
+        tuple  # the embeddings of the data as they are labeled
     )
     notes: tuple[str, ...] = ()  # on this combination of estimator and kernel
     computation: Computation = Computation()

@@ -235,8 +235,8 @@ def _tile_sums(gram: KernelFeatures, parts: int, workers: int) -> BlockSums:
 # --- pairings by tiles ----------------------------------------------------------------------------
 
 
-class CentredStrips:
-    """Rows of a Gram matrix centred by the mean of all features, some at a time."""
+class CenteredStrips:
+    """Rows of a Gram matrix centered by the mean of all features, some at a time."""
 
     def __init__(self, features: KernelFeatures) -> None:
         kernel = features.plain.kernel
@@ -263,7 +263,7 @@ class CentredStrips:
         self.size = after + LAST_BITS * before
 
     def __call__(self, start: int, stop: int) -> np.ndarray:
-        """Return centred rows ``start`` to before ``stop``, (stop - start, n)."""
+        """Return centered rows ``start`` to before ``stop``, (stop - start, n)."""
         values = self.kernel.block(self.points[start:stop], self.points, self.workers)
         values -= self.means[start:stop, None]
         values -= self.means
@@ -271,7 +271,9 @@ class CentredStrips:
         return values
 
 
-def pairing_sums_by_tiles(x: CentredStrips, y: CentredStrips) -> Callable[[np.ndarray], np.ndarray]:
+def pairing_sums_by_tiles(
+    x: CenteredStrips, y: CenteredStrips
+) -> Callable[[np.ndarray], np.ndarray]:
     """Return a function from pairings (B, n) to sums and traces (B, 2).
 
     They are those of the product of centered matrices.
@@ -327,7 +329,7 @@ def _strip(size: int) -> int:
 def unbiased(total: Any, trace: Any, traces: tuple[Any, Any], n: Any) -> Any:
     """Unbiased HSIC [Song12] from sum and trace of Kc o Lc, and the traces of Kc and Lc.
 
-    In terms of centred matrices, whose rows off the diagonal add up to minus the diagonal.
+    In terms of centered matrices, whose rows off the diagonal add up to minus the diagonal.
     """
     value = total - trace * n / (n - 2) + traces[0] * traces[1] / ((n - 1) * (n - 2))
     return value / (n * (n - 3))
@@ -346,12 +348,12 @@ def _norms(sums: np.ndarray, n: Any) -> tuple[np.ndarray, np.ndarray]:
     ).sum(axis=-1)
 
 
-def _centred_trace(sums: np.ndarray, n: Any) -> np.ndarray:
+def _centered_trace(sums: np.ndarray, n: Any) -> np.ndarray:
     """Sum (...) of the squared norms about the mean."""
     return np.asarray(sums[..., -1] - np.square(sums[..., :-1]).sum(axis=-1) / n)
 
 
-def centred_sums(
+def centered_sums(
     xy: np.ndarray, x: np.ndarray, y: np.ndarray, n: Any
 ) -> tuple[np.ndarray, np.ndarray]:
     """Sums of products (..., r - 1, s - 1) of centered features and of their squared norms.
@@ -397,13 +399,13 @@ class PairSums:
 
     def unbiased(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """HSIC (G,) of x and y, of x with itself, and of y with itself, all without bias."""
-        left = _centred_trace(self.x, self.n)
-        right = _centred_trace(self.y, self.n)
+        left = _centered_trace(self.x, self.n)
+        right = _centered_trace(self.y, self.n)
 
         def hsic(
             xy: np.ndarray, x: np.ndarray, y: np.ndarray, traces: tuple[Any, Any]
         ) -> np.ndarray:
-            covariance, trace = centred_sums(xy, x, y, self.n)
+            covariance, trace = centered_sums(xy, x, y, self.n)
             return np.asarray(
                 unbiased(np.square(covariance).sum(axis=(-2, -1)), trace, traces, self.n)
             )
@@ -430,16 +432,16 @@ class ShiftedSums:
 
     @cached_property
     def traces(self) -> tuple[float, float]:
-        """Traces of the centred Gram matrices."""
-        return float(_centred_trace(self.x, self.n)), float(_centred_trace(self.y, self.n))
+        """Traces of the centered Gram matrices."""
+        return float(_centered_trace(self.x, self.n)), float(_centered_trace(self.y, self.n))
 
     @property
     def size(self) -> float:
         """Size of the terms that cancel, as for features in memory."""
         size = 1.0
         for products, total in ((self.xx[:-1, :-1], self.x[:-1]), (self.yy[:-1, :-1], self.y[:-1])):
-            centred = products - np.outer(total, total) / self.n
-            before, after = (float(np.linalg.norm(sums)) / self.n for sums in (products, centred))
+            centered = products - np.outer(total, total) / self.n
+            before, after = (float(np.linalg.norm(sums)) / self.n for sums in (products, centered))
             size *= after + LAST_BITS * (before * after) ** 0.5
         return size
 
@@ -475,7 +477,7 @@ class ShiftedSums:
             .transpose(0, 2, 1, 3)
             .reshape(-1, len(self.x), len(self.y))
         )
-        covariance, trace = centred_sums(mean.sum(axis=0), self.x, self.y, self.n)
+        covariance, trace = centered_sums(mean.sum(axis=0), self.x, self.y, self.n)
         fixed = np.append(covariance.ravel(), trace)
         along = np.einsum(
             "r,grs,s->g", _norms(self.x, self.n)[0], moving, _norms(self.y, self.n)[0]

@@ -64,8 +64,8 @@ def embedding(request):
 def blobs(rng, n):
     """Two groups in the plane, the first with 0.3 of the points."""
     first = rng.random(n) < 0.3
-    centres = np.where(first[:, None], [-3.0, 0.0], [3.0, 1.0])
-    return centres + np.where(first, 0.6, 1.2)[:, None] * rng.normal(size=(n, 2))
+    centers = np.where(first[:, None], [-3.0, 0.0], [3.0, 1.0])
+    return centers + np.where(first, 0.6, 1.2)[:, None] * rng.normal(size=(n, 2))
 
 
 def test_the_distance_is_that_of_quadrature(embedding):
@@ -202,7 +202,7 @@ def test_the_linear_kernel_leaves_the_variances_of_the_start():
 
 @pytest.mark.parametrize("estimator", ["kme", "skmse"])
 def test_a_start_that_is_perfect_stays(estimator):
-    """The clusters have the mean of the data; centred data are shrunken to zero, which is their mean as well."""
+    """The clusters have the mean of the data; centered data are shrunken to zero, which is their mean as well."""
     X = blobs(np.random.default_rng(7), 40)
     X -= X.mean(axis=0)
     fit = KernelMeanMatching(2, kernel="linear", estimator=estimator, random_state=0).fit(X)
@@ -346,7 +346,7 @@ def test_one_sum_per_pair(kernel, name):
 @pytest.mark.parametrize(
     "estimator", [MKME(variance=0.3), MKME(), MMKME(variances=(0.2, 0.6))], ids=repr
 )
-def test_marginalised_embeddings(estimator):
+def test_marginalized_embeddings(estimator):
     model = DistributionKernel(estimator=estimator, kernel=Gaussian(1.2), level2="linear").fit(
         TRAIN
     )

@@ -83,7 +83,7 @@ def test_linear_pca_of_coordinates(kernel, centering, covariance):
     gram = kernel(np.vstack([X, NEW]))
     features = naive_applications.coordinates(gram)
     mean = WEIGHTS[centering](gram[:n, :n]) @ features[:n]
-    weights = WEIGHTS[covariance](naive_applications.centred_squares(features[:n], mean))
+    weights = WEIGHTS[covariance](naive_applications.centered_squares(features[:n], mean))
     values, vectors = naive_applications.components(features[:n], mean, weights)
     pca = ShrinkageKernelPCA(kernel=kernel, centering=centering, covariance=covariance).fit(X)
     np.testing.assert_allclose(pca.covariance_weights_, weights, rtol=1e-6)
@@ -94,13 +94,13 @@ def test_linear_pca_of_coordinates(kernel, centering, covariance):
     np.testing.assert_allclose(
         np.abs(pca.transform(NEW)[:, :used]), np.abs(scores), atol=1e-5 * scale
     )
-    for kind in ("centred", "uncentred"):
+    for kind in ("centered", "uncentered"):
         twin = {
-            "centred": [
-                naive_applications.centred_error(f, mean, vectors[:, :used]) for f in features[n:]
+            "centered": [
+                naive_applications.centered_error(f, mean, vectors[:, :used]) for f in features[n:]
             ],
-            "uncentred": [
-                naive_applications.uncentred_error(f, vectors[:, :used]) for f in features[n:]
+            "uncentered": [
+                naive_applications.uncentered_error(f, vectors[:, :used]) for f in features[n:]
             ],
         }[kind]
         errors = pca.reconstruction_error(NEW, kind, n_components=used)
@@ -111,14 +111,14 @@ def test_eigenfunctions_are_orthonormal_and_signs_are_fixed():
     pca = ShrinkageKernelPCA(kernel=Gaussian(1.0), centering="skmse", covariance="fkmse").fit(X)
     gram, mean = Gaussian(1.0)(X), pca.mean_
     at = mean.embedding(X)
-    centred = gram - at[:, None] - at[None, :] + mean.norm2()
-    inner = pca.coefficients_.T @ centred @ pca.coefficients_
+    centered = gram - at[:, None] - at[None, :] + mean.norm2()
+    inner = pca.coefficients_.T @ centered @ pca.coefficients_
     np.testing.assert_allclose(inner, np.eye(len(pca.eigenvalues_)), atol=1e-7)
     scores = pca.transform(X)
     assert (scores[np.abs(scores).argmax(axis=0), range(scores.shape[1])] > 0).all()
 
 
-def test_a_marginalised_mean():
+def test_a_marginalized_mean():
     th2, noise = 1.3**2, 0.4
     pca = ShrinkageKernelPCA(2, kernel=Gaussian(1.3), centering=MKME(variance=noise)).fit(X)
     rows = np.vstack([X, NEW])
@@ -130,7 +130,7 @@ def test_a_marginalised_mean():
     mean, features = features[-1], features[:-1]
     values, vectors = naive_applications.components(features[:n], mean, np.full(n, 1 / n))
     np.testing.assert_allclose(pca.eigenvalues_, values[:2], rtol=1e-8)
-    twin = [naive_applications.centred_error(f, mean, vectors[:, :2]) for f in features[n:]]
+    twin = [naive_applications.centered_error(f, mean, vectors[:, :2]) for f in features[n:]]
     np.testing.assert_allclose(pca.reconstruction_error(NEW), twin, atol=1e-8)
 
 
@@ -144,7 +144,7 @@ def test_simple_shrinkage_of_the_covariance_operator_changes_nothing(kernel):
     assert factor[0] < 0.999
     scale = np.abs(plain.transform(X)).max()
     np.testing.assert_allclose(shrunken.transform(NEW), plain.transform(NEW), atol=1e-9 * scale)
-    for kind in ("centred", "uncentred"):
+    for kind in ("centered", "uncentered"):
         errors = plain.reconstruction_error(NEW, kind)
         np.testing.assert_allclose(
             shrunken.reconstruction_error(NEW, kind), errors, atol=1e-9 * scale**2
@@ -159,14 +159,14 @@ def test_reconstruction_errors():
     assert (np.diff(path, axis=0) <= 1e-12).all()
     mean = pca.mean_
     np.testing.assert_allclose(path[0], 1 - 2 * mean.embedding(NEW) + mean.norm2())
-    np.testing.assert_allclose(pca.reconstruction_error(NEW, "uncentred", 0), 1.0)
+    np.testing.assert_allclose(pca.reconstruction_error(NEW, "uncentered", 0), 1.0)
     many = np.random.default_rng(1).normal(size=(150, 3))
     linear = ShrinkageKernelPCA(2, kernel="linear").fit(X)
     np.testing.assert_allclose(
-        linear.reconstruction_error(many, "uncentred", 0), np.sum(many**2, axis=1)
+        linear.reconstruction_error(many, "uncentered", 0), np.sum(many**2, axis=1)
     )
     # the two kinds differ, until so many components are used that they span the mean as well
-    assert np.abs(path[3] - pca.reconstruction_error(NEW, "uncentred", 3)).max() > 1e-3
+    assert np.abs(path[3] - pca.reconstruction_error(NEW, "uncentered", 3)).max() > 1e-3
 
 
 @pytest.mark.parametrize(

@@ -258,7 +258,7 @@ def test_a_mark_that_is_given_counts_and_lines_are_those_of_the_file(table):
         ("yes|no\nno|no\nyes|yes\n", "1 2"),
         ("13/02/1931,a\n14/02/1931,b\n15/02/1931,a\n", "1 2"),
         ("$5\n$6.50\n$7\n", "1"),
-        ("colour,part\nred,north\nblue,south\n", "colour part"),
+        ("color,part\nred,north\nblue,south\n", "color part"),
         (
             "red,n\nred,1\nblue,2\n",
             "red n",

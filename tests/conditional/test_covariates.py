@@ -59,7 +59,7 @@ def test_labels_are_strata():
     x, y = X[:6], Y[:6]
     result = two_sample_test(x, y, covariates=SITES, rng=0)
     assert result.method == "permutations within strata" and "exact" in result.assumption
-    left = np.split(naive_given.centred(np.concatenate([x, y]), np.concatenate(SITES)), [6])
+    left = np.split(naive_given.centered(np.concatenate([x, y]), np.concatenate(SITES)), [6])
     assert result.pvalue == two_sample_test(*left, blocks=SITES, rng=0).pvalue
     codes = tuple(np.unique(site, return_inverse=True)[1] for site in SITES)
     for options in (
@@ -111,7 +111,7 @@ def test_one_chance_of_all_rows_may_be_a_number():
 
 
 def test_known_chances_are_drawn_exactly():
-    """The p-value is near that of all labellings, weighted by their probabilities in a naive twin."""
+    """The p-value is near that of all labelings, weighted by their probabilities in a naive twin."""
     chance = np.array([0.2, 0.4, 0.5, 0.6, 0.7, 0.8])
     x, y, z = (
         np.array([0.0, 1.0, 4.0]),

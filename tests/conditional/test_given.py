@@ -49,7 +49,7 @@ def test_strata_are_every_permutation_within_them():
     rng = np.random.default_rng(0)
     x, y, site = rng.normal(size=(7, 1)), rng.normal(size=(7, 1)), list("aabbbcc")
     result = independence_test(x, y, given=site, bandwidth_x=1.0, bandwidth_y=1.0, alpha=0.5)
-    K, L = (naive_given.gaussian(naive_given.centred(sample, site), 1.0) for sample in (x, y))
+    K, L = (naive_given.gaussian(naive_given.centered(sample, site), 1.0) for sample in (x, y))
     values = [naive_given.hsic(K, L[np.ix_(pi, pi)]) for pi in naive_given.within(site)]
     assert result.exact and result.n_resamples == len(values) == 24
     assert result.pvalue == np.mean([value >= values[0] - 1e-12 for value in values])
@@ -57,7 +57,7 @@ def test_strata_are_every_permutation_within_them():
 
 
 def test_labels_are_strata_by_themselves_and_numbers_where_asked_for():
-    left = [naive_given.centred(sample[:10], SITE) for sample in (X, Y)]
+    left = [naive_given.centered(sample[:10], SITE) for sample in (X, Y)]
     expected = independence_test(*left, blocks=SITE, rng=1).pvalue
     for given in (SITE, SITE.tolist(), pd.Series(SITE), pd.Series(SITE, dtype="category")):
         result = independence_test(X[:10], Y[:10], given=given, rng=1)
@@ -470,7 +470,7 @@ def test_kernels_of_users_see_values_as_they_are_given(kernel, design):
 def test_a_kernel_of_the_user_is_permuted_within_strata_without_their_means():
     counts, y, site = COUNTS[:7], Y[:7], list("aabbbcc")
     options = {"bandwidth_y": 1.0, "alpha": 0.5}
-    K, L = bray_curtis(counts, counts), naive_given.gaussian(naive_given.centred(y, site), 1.0)
+    K, L = bray_curtis(counts, counts), naive_given.gaussian(naive_given.centered(y, site), 1.0)
     values = [naive_given.hsic(K, L[np.ix_(pi, pi)]) for pi in naive_given.within(site)]
     for x, kernel in ((counts, bray_curtis), (np.arange(7), Precomputed(K))):
         result = independence_test(x, y, given=site, kernel_x=kernel, **options)

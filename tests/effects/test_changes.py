@@ -227,7 +227,7 @@ def test_dependences_are_those_of_sums_over_quadruples(route):
     for measure in (naive.correlation, naive.hsic):
         result = dependences(
             [gram_of(*variable, route) for variable in data],
-            normalised=measure is naive.correlation,
+            normalized=measure is naive.correlation,
         )
         expected = [measure(matrices[0], other) for other in matrices[1:]]
         np.testing.assert_allclose(result.estimates, expected, rtol=1e-8)
@@ -243,9 +243,9 @@ def test_coordinates_and_gram_matrices_go_together():
         gram_of(*variable, route)
         for variable, route in zip(data, ("factor", "dense", "factor"), strict=True)
     ]
-    expected = dependences([gram_of(*variable, "dense") for variable in data], normalised=True)
+    expected = dependences([gram_of(*variable, "dense") for variable in data], normalized=True)
     np.testing.assert_allclose(
-        dependences(mixed, normalised=True).without, expected.without, rtol=1e-9, atol=1e-12
+        dependences(mixed, normalized=True).without, expected.without, rtol=1e-9, atol=1e-12
     )
 
 

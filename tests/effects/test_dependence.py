@@ -36,7 +36,7 @@ def test_value_and_variance_are_those_of_loops(change):
 GROUPS = np.array([3, 0, 1, 1, 1, 2, 3, 0, 4, 4, 5, 5])
 
 
-def centred(features):
+def centered(features):
     """Features less their mean."""
     if features.by_coordinates:
         return Features(features.values - features.values.mean(axis=0), True)
@@ -48,7 +48,7 @@ def centred(features):
 )
 def test_of_groups_pairs_of_different_ones_are_compared(change):
     """Value, jackknife and variance under independence by loops; groups in any order, of any sizes."""
-    grams = [centred(gram).values for gram in (LEFT, RIGHT)]
+    grams = [centered(gram).values for gram in (LEFT, RIGHT)]
     estimate = dependence(*(change(Features(gram, False)) for gram in grams), GROUPS)
     assert estimate.value == pytest.approx(naive.correlation_of_groups(*grams, GROUPS), rel=1e-9)
     left = []
@@ -62,11 +62,11 @@ def test_of_groups_pairs_of_different_ones_are_compared(change):
     )
     expected = naive.noise_of_groups(*grams, GROUPS)
     assert estimate.second == pytest.approx(max(expected, 2.0 / (SIZE * (SIZE - 3.0))), rel=1e-9)
-    alone = dependence(centred(LEFT), centred(RIGHT), np.arange(SIZE)[::-1])
+    alone = dependence(centered(LEFT), centered(RIGHT), np.arange(SIZE)[::-1])
     assert alone.value == pytest.approx(
         dependence(LEFT, RIGHT).value, rel=1e-9
     )  # groups of one pair are no groups
-    assert hsic(centred(LEFT), centred(RIGHT), np.arange(SIZE))[0] == pytest.approx(
+    assert hsic(centered(LEFT), centered(RIGHT), np.arange(SIZE))[0] == pytest.approx(
         hsic(LEFT, RIGHT)[0]
     )
 
@@ -75,7 +75,7 @@ def test_some_groups_stand_for_all(monkeypatch):
     """Every second of 13 groups, if the products of all take too much memory; by both routes."""
     rng = np.random.default_rng(3)
     codes = np.repeat(np.arange(13), 3)
-    pair = [centred(KernelFeatures(Linear(), rng.normal(size=(39, 1)))) for _ in range(2)]
+    pair = [centered(KernelFeatures(Linear(), rng.normal(size=(39, 1)))) for _ in range(2)]
     x, y = (gram.dense().values for gram in pair)
     some = codes % 2 == 0
     sums = np.add.reduceat(
@@ -106,7 +106,7 @@ def test_intervals_of_groups_cover(kernel):
             )
             made = Gaussian(1.0) if kernel == "gaussian" else Linear()
             estimate = dependence(
-                *(centred(KernelFeatures(made, sample[:, None])) for sample in (x, y)), codes
+                *(centered(KernelFeatures(made, sample[:, None])) for sample in (x, y)), codes
             )
             low, high = estimate.interval(0.95)
             hits += low <= 0.0

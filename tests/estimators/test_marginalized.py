@@ -1,4 +1,4 @@
-"""Marginalised estimators: score, gradient, minimizers; and kernel means of all: norms, values, targets."""
+"""Marginalized estimators: score, gradient, minimizers; and kernel means of all: norms, values, targets."""
 
 from __future__ import annotations
 
@@ -363,7 +363,7 @@ def test_target_at_the_boundaries():
     assert everything.distance2(f_star) == pytest.approx(0.0, abs=1e-14)
     nothing = SKMSE(alpha=0.0, target=aim).fit(XS, Gaussian(1.1))
     assert nothing.distance2(KME().fit(XS, Gaussian(1.1))) == pytest.approx(0.0, abs=1e-14)
-    # a target at the centre of two opposite points: they vote against each other, and the target is all
+    # a target at the center of two opposite points: they vote against each other, and the target is all
     clamped = SKMSE(target=([[1.0]], [1.0])).fit([0.0, 2.0], Linear())
     assert clamped.shrinkage == 1.0
     np.testing.assert_array_equal(clamped.weights, [0.0, 0.0, 1.0])

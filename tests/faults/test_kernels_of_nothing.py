@@ -26,7 +26,7 @@ from shrinktest import (
     two_sample_test,
     two_sample_test_columns,
 )
-from shrinktest.kernels import bandwidth_grid, median_bandwidth, neighbour_bandwidth
+from shrinktest.kernels import bandwidth_grid, median_bandwidth, neighbor_bandwidth
 
 # --- distances in the place of kernels -----------------------------------------------------------------------------
 RNG = np.random.default_rng(0)
@@ -163,7 +163,7 @@ def test_other_tests_have_a_note(width):
 
 
 # --- rare values ---------------------------------------------------------------------------------------------------
-RULES = {"median": median_bandwidth, "neighbours": neighbour_bandwidth, "grid": bandwidth_grid}
+RULES = {"median": median_bandwidth, "neighbors": neighbor_bandwidth, "grid": bandwidth_grid}
 FEW = {"n_resamples": 19, "alpha": 0.1, "workers": 1}
 
 
@@ -234,7 +234,7 @@ def test_samples_in_batches(values):
     how = {**FEW, "gram": "rff", "rank": 5}
     first, second = (batches(sample) for sample in np.split(rare(12_000, values), 2))
     column = rare(12_000, values)
-    for rule in ("median", "neighbours"):
+    for rule in ("median", "neighbors"):
         bandwidths = {
             two_sample_test(first, second, bandwidth=rule, rng=seed, **how).bandwidth
             for seed in range(2)

@@ -1,4 +1,4 @@
-"""Bandwidths and units: near neighbours, bandwidths that see nothing, units of the columns."""
+"""Bandwidths and units: near neighbors, bandwidths that see nothing, units of the columns."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from shrinktest import (
     two_sample_test,
 )
 from shrinktest.kernels import Rescaled
-from shrinktest.kernels.bandwidths import neighbour_bandwidth, reach_notes
+from shrinktest.kernels.bandwidths import neighbor_bandwidth, reach_notes
 
-# --- near neighbours -----------------------------------------------------------------------------------------------
+# --- near neighbors -----------------------------------------------------------------------------------------------
 rng = np.random.default_rng(0)
 OPTIONS = {"n_resamples": 59, "rng": 0, "workers": 1}
 X, Y = rng.normal(size=(12, 2)), rng.normal(size=(9, 2))
@@ -38,12 +38,12 @@ def city(x, y):
 @pytest.mark.parametrize("d", [1, 3])
 def test_the_literal_definition(n, d):
     Z = np.random.default_rng(n).normal(size=(n, d))
-    assert neighbour_bandwidth(Z) == pytest.approx(naive.neighbour_bandwidth(Z), rel=1e-12)
-    assert neighbour_bandwidth(Z, distance="cityblock") == pytest.approx(
-        naive.neighbour_bandwidth(Z, city), rel=1e-12
+    assert neighbor_bandwidth(Z) == pytest.approx(naive.neighbor_bandwidth(Z), rel=1e-12)
+    assert neighbor_bandwidth(Z, distance="cityblock") == pytest.approx(
+        naive.neighbor_bandwidth(Z, city), rel=1e-12
     )
-    assert Gaussian("neighbours").resolve(Z).bandwidth == neighbour_bandwidth(Z)
-    assert Laplacian("neighbours").resolve(Z).bandwidth == neighbour_bandwidth(
+    assert Gaussian("neighbors").resolve(Z).bandwidth == neighbor_bandwidth(Z)
+    assert Laplacian("neighbors").resolve(Z).bandwidth == neighbor_bandwidth(
         Z, distance="cityblock"
     )
 
@@ -59,17 +59,17 @@ def test_the_literal_definition(n, d):
     ],
 )
 def test_ties(values):
-    bandwidth = neighbour_bandwidth(values)
+    bandwidth = neighbor_bandwidth(values)
     assert bandwidth > 0.0 and bandwidth == pytest.approx(
-        naive.neighbour_bandwidth(values[:, None]), rel=1e-12
+        naive.neighbor_bandwidth(values[:, None]), rel=1e-12
     )
 
 
 @pytest.mark.parametrize("unit", [1e-200, 1e-3, 7.0, 1e200])
 def test_units(unit):
-    assert neighbour_bandwidth(unit * X) == pytest.approx(unit * neighbour_bandwidth(X), rel=1e-12)
+    assert neighbor_bandwidth(unit * X) == pytest.approx(unit * neighbor_bandwidth(X), rel=1e-12)
     plain, scaled = (
-        two_sample_test(c * X, c * Y, bandwidth="neighbours", **OPTIONS) for c in (1.0, unit)
+        two_sample_test(c * X, c * Y, bandwidth="neighbors", **OPTIONS) for c in (1.0, unit)
     )
     assert scaled.pvalue == plain.pvalue
 
@@ -78,33 +78,31 @@ def test_many_rows_are_drawn_from():
     Z = rng.normal(size=(2001, 1))
     drawn = np.random.default_rng(5).choice(2001, 1000, replace=False)
     assert (
-        neighbour_bandwidth(Z, rng=5)
-        == neighbour_bandwidth(Z[drawn])
-        != neighbour_bandwidth(Z, rng=6)
+        neighbor_bandwidth(Z, rng=5) == neighbor_bandwidth(Z[drawn]) != neighbor_bandwidth(Z, rng=6)
     )
     generator = np.random.default_rng(0)
     before = generator.bit_generator.state
-    neighbour_bandwidth(Z[:2000], generator)
+    neighbor_bandwidth(Z[:2000], generator)
     assert generator.bit_generator.state == before
 
 
 @pytest.mark.parametrize(
     ("given", "factor", "shown"),
     [
-        ("neighbours", 1.0, "'neighbours'"),
-        ("Neighbours", 1.0, "'neighbours'"),
-        ("1 * neighbours", 1.0, "'neighbours'"),
-        ("0.5 * neighbours", 0.5, "'0.5 * neighbours'"),
-        ("neighbours/4", 0.25, "'0.25 * neighbours'"),
-        ("neighbours * 2e1", 20.0, "'20.0 * neighbours'"),
-        (".5neighbours", 0.5, "'0.5 * neighbours'"),
+        ("neighbors", 1.0, "'neighbors'"),
+        ("Neighbors", 1.0, "'neighbors'"),
+        ("1 * neighbors", 1.0, "'neighbors'"),
+        ("0.5 * neighbors", 0.5, "'0.5 * neighbors'"),
+        ("neighbors/4", 0.25, "'0.25 * neighbors'"),
+        ("neighbors * 2e1", 20.0, "'20.0 * neighbors'"),
+        (".5neighbors", 0.5, "'0.5 * neighbors'"),
     ],
 )
 def test_multiples(given, factor, shown):
     kernel = Gaussian(given)
     assert repr(kernel) == f"Gaussian(bandwidth={shown})" and eval(repr(kernel)) == kernel
-    assert kernel.resolve(X).bandwidth == pytest.approx(factor * neighbour_bandwidth(X), rel=1e-15)
-    assert kernel != Gaussian(shown.replace("neighbours", "median").strip("'"))
+    assert kernel.resolve(X).bandwidth == pytest.approx(factor * neighbor_bandwidth(X), rel=1e-15)
+    assert kernel != Gaussian(shown.replace("neighbors", "median").strip("'"))
 
 
 # --- bandwidths that see nothing -----------------------------------------------------------------------------------

@@ -130,7 +130,7 @@ class Heavy(DistanceKernel):
         return exponential(-self.power * np.log1p(np.square(distances) / self.power))
 
 
-class Initialised(Gaussian):
+class Initialized(Gaussian):
     def __init__(self, sigma="median"):
         super().__init__(sigma)
 
@@ -142,7 +142,7 @@ def test_subclasses_keep_their_fields_when_the_bandwidth_is_found():
     assert scaled.kernel.label == "near"
     expected = two_sample_test(X, Y, kernel=Gaussian("0.5 * median"), **FEW)
     assert (
-        two_sample_test(X, Y, kernel=Initialised("0.5 * median"), **FEW).statistic
+        two_sample_test(X, Y, kernel=Initialized("0.5 * median"), **FEW).statistic
         == expected.statistic
     )
 

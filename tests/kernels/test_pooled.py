@@ -127,10 +127,10 @@ def test_second_order_by_the_leading_principal_components(most, components):
         coordinates.shape == (30, components * (components + 1) // 2)
         and coordinates.shape[1] <= most
     )
-    centre = rows.mean(axis=0)
-    _, singular, axes = np.linalg.svd(rows - centre)
+    center = rows.mean(axis=0)
+    _, singular, axes = np.linalg.svd(rows - center)
     assert share == pytest.approx((singular[:components] ** 2).sum() / (singular**2).sum())
-    leading, others = ((P - centre) @ axes[:components].T for P in (rows, new))
+    leading, others = ((P - center) @ axes[:components].T for P in (rows, new))
     np.testing.assert_allclose(
         coordinates @ coordinates.T, (leading @ leading.T) ** 2, rtol=1e-8, atol=1e-8
     )

@@ -63,7 +63,7 @@ def test_auto_is_one_of_the_tunings():
 
 
 def proportional(a, b):
-    """Check that two tests order the relabellings alike because one statistic is a multiple of the other."""
+    """Check that two tests order the relabelings alike because one statistic is a multiple of the other."""
     ratio = values(a) / values(b)
     return np.ptp(ratio) < 1e-8 * abs(ratio[0])
 
@@ -101,7 +101,7 @@ def test_other_shrinkage_is_a_test_of_its_own():
             not proportional(result, split_test(*samples(5, 5), n_resamples=30))
             and result.notes == ()
         )
-    for tuning in ("sample", "joint"):  # noise that is tuned in every relabelling
+    for tuning in ("sample", "joint"):  # noise that is tuned in every relabeling
         result = split_test(*samples(5, 5), MKME(tuning=tuning), n_resamples=30)
         assert not proportional(result, split_test(*samples(5, 5), MKME(), n_resamples=30))
         assert "wider kernel" not in notes(result) and ("unequal noise" in notes(result)) == (

@@ -145,7 +145,7 @@ def test_the_seed_is_obeyed():
 
 
 @pytest.mark.parametrize("test", TESTS)
-def test_relabellings_are_different_draws(test):
+def test_relabelings_are_different_draws(test):
     """No stream starts again in a thread or in a chunk."""
     data = null_data(test, np.random.default_rng(4), n=20)  # 7e10 splits: no two draws are the same
     assert np.unique(test(*data, n_resamples=2000, rng=0, workers=5).null_distribution).size == 2000
@@ -238,7 +238,7 @@ def test_the_null_is_never_switched_quietly(test):
     assert few.exact and few.n_resamples == (35 if test is two_sample_test else 24)
 
 
-def test_both_samples_are_relabelled():
+def test_both_samples_are_relabeled():
     """A null that resamples one of the samples only finds a difference in any data."""
     seen = []
 
@@ -266,7 +266,7 @@ def test_rows_and_columns_are_permuted_together():
 # --- what is tuned on the labels is tuned again -------------------------------------------------------------
 
 
-def test_an_estimator_is_called_for_every_sample_of_every_relabelling():
+def test_an_estimator_is_called_for_every_sample_of_every_relabeling():
     rng, calls = np.random.default_rng(13), []
 
     def counted(gram):

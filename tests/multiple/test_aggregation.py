@@ -73,7 +73,7 @@ def test_exhaustive_pairings_agree_with_the_literal_definition():
     assert result.pvalue == pytest.approx(naive_multiplicity.combined_pairs(*grams))
 
 
-def test_members_are_the_single_tests_on_the_same_relabellings():
+def test_members_are_the_single_tests_on_the_same_relabelings():
     X, Y = samples(6, 6)
     result = two_sample_test(X, Y, **LIST, **FEW)
     for member, (width, estimator) in zip(

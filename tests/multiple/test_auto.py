@@ -117,7 +117,7 @@ def with_width(width):
 
 def test_two_samples_are_the_literal_combination_of_literal_kernels():
     pooled = np.vstack([X, Y])[:8]
-    width, near = naive.median_bandwidth(pooled), naive.neighbour_bandwidth(pooled)
+    width, near = naive.median_bandwidth(pooled), naive.neighbor_bandwidth(pooled)
     ranked = mid_ranks(pooled)
     grams = [
         naive.gaussian(pooled, pooled, 2.0 * width),
@@ -145,9 +145,9 @@ def test_pairs_are_the_literal_combination_of_literal_kernels():
     x, y = X[:5], PARTNER[:5]
 
     def kernels(Z):
-        width, near = naive.median_bandwidth(Z), naive.neighbour_bandwidth(Z)
+        width, near = naive.median_bandwidth(Z), naive.neighbor_bandwidth(Z)
         city = np.median([np.abs(a - b).sum() ** 2 for a, b in itertools.combinations(Z, 2)]) ** 0.5
-        ranked, centre = mid_ranks(Z), Z.mean(axis=0)
+        ranked, center = mid_ranks(Z), Z.mean(axis=0)
         return {
             "wide": naive.gaussian(Z, Z, 4 * width),
             "whitened": naive.whitened(with_width(width), Z, Z, Z, 0.1),
@@ -160,7 +160,7 @@ def test_pairs_are_the_literal_combination_of_literal_kernels():
             ),
             "fine": naive.whitened(with_width(0.5 * width), Z, Z, Z, 0.03),
             "fast": naive.whitened(
-                lambda a, b: naive.energy([a], [b], centre)[0, 0], Z, Z, Z, 0.001
+                lambda a, b: naive.energy([a], [b], center)[0, 0], Z, Z, Z, 0.001
             ),
         }
 

@@ -67,7 +67,7 @@ def test_every_column_is_the_test_of_that_column(estimator):
 
 @pytest.mark.parametrize("options", [
     {}, {"kernel": "laplacian", "form": "biased"}, {"bandwidth": 3.0}, {"scale": "rank", "estimator": "skmse"},
-    {"bandwidth": "neighbours"}, {"n_resamples": np.inf, "alpha": 0.1, "paired": True},
+    {"bandwidth": "neighbors"}, {"n_resamples": np.inf, "alpha": 0.1, "paired": True},
 ], ids=str)  # fmt: skip
 def test_columns_with_ties_outliers_and_any_unit_beside_each_other(options):
     """Most columns are computed as a stack; columns with many ties or a doubtful bandwidth, one at a time."""
@@ -150,7 +150,7 @@ def test_exhaustive_nulls_of_few_rows():
     assert np.isclose(inside.pvalues[2], pair.pvalue)  # every pairing occurs equally often
 
 
-def test_default_is_the_step_down_on_the_shared_relabellings():
+def test_default_is_the_step_down_on_the_shared_relabelings():
     result = two_sample_test_columns(X, Y, **FEW)
     rows = np.vstack([result.statistics, result.null_distributions])
     assert np.array_equal(result.adjusted, step_down(scores(rows, result.tolerances)))

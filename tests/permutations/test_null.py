@@ -62,7 +62,7 @@ def test_the_observed_value_belongs_to_an_exhaustive_null_only():
     assert everything.values[0] == everything.observed
 
 
-def test_p_values_count_ties_and_the_observed_labelling():
+def test_p_values_count_ties_and_the_observed_labeling():
     values = np.array([0.0, 1.0, 2.0, 2.0, 3.0])
     for observed, reached in ((2.0, 3), (2.0 + 1e-12, 3), (2.1, 1), (9.0, 0), (-1.0, 5)):
         random = Null(observed, values, 1e-10, exact=False)

@@ -130,7 +130,7 @@ def test_restricted_pairings_are_those_of_the_naive_twin(case):
 
 
 @st.composite
-def labelled(draw, smallest, largest):
+def labeled(draw, smallest, largest):
     """Blocks and groups of a few observations, every group in one block; the observations in any order."""
     sizes = draw(st.lists(st.integers(1, 3), min_size=1, max_size=5))
     groups = np.repeat(np.arange(len(sizes)), sizes)[:largest]
@@ -141,7 +141,7 @@ def labelled(draw, smallest, largest):
 
 
 @settings(max_examples=40, deadline=None)
-@drawn_from(labelled(2, 4), labelled(2, 4))
+@drawn_from(labeled(2, 4), labeled(2, 4))
 def test_splits_and_pairings_by_any_labels(x_units, y_units):
     blocks, groups = x_units[0] + y_units[0], x_units[1] + [100 + group for group in y_units[1]]
     m, n = len(x_units[0]), len(y_units[0])

@@ -21,7 +21,7 @@ from shrinktest import (
 )
 from shrinktest.permutations.null import Null
 from shrinktest.results.base import TestData
-from shrinktest.results.plots.axes import BLUE, GREY, OF_X, OF_Y, ORANGE
+from shrinktest.results.plots.axes import BLUE, GRAY, OF_X, OF_Y, ORANGE
 from shrinktest.results.result import make_result
 
 VALUES = np.random.default_rng(0).normal(size=199)
@@ -92,7 +92,7 @@ def test_an_upper_limit_beside_its_margin(scale, margin, nothing):
     lines = {line.get_label(): line for line in ax.lines}
     limit = next(line for label, line in lines.items() if label.startswith("up to the upper limit"))
     assert limit.get_xdata().tolist() == [result.estimate, result.upper]
-    assert lines["estimate"].get_color() == (BLUE if result.equivalent else GREY)
+    assert lines["estimate"].get_color() == (BLUE if result.equivalent else GRAY)
     assert lines["margin"].get_xdata()[0] == margin
     assert (
         next(line for label, line in lines.items() if label.startswith("no ")).get_xdata()[0]
@@ -119,12 +119,12 @@ def test_every_two_samples_with_intervals(measure, nothing):
     for pair, line in zip(order, ax.lines[0::2], strict=False):
         assert tuple(line.get_xdata()) == getattr(pair, f"{measure}_interval")
         assert line.get_color() == (
-            BLUE if getattr(pair, f"{measure}_interval")[0] > nothing else GREY
+            BLUE if getattr(pair, f"{measure}_interval")[0] > nothing else GRAY
         )
     ax.figure.canvas.draw()
 
 
-# --- pictures of where two samples differ: one colour for one sample, in the ground and in the points ---
+# --- pictures of where two samples differ: one color for one sample, in the ground and in the points ---
 
 WITNESS_RNG = np.random.default_rng(2)
 WITNESS_X, WITNESS_Y = (
@@ -137,21 +137,21 @@ def run(x, y, **options):
     return two_sample_test(x, y, n_resamples=99, rng=0, workers=1, **options)
 
 
-def labelled(artists):
+def labeled(artists):
     return {artist.get_label(): artist for artist in artists}
 
 
-def test_the_ground_below_a_curve_has_the_colour_of_the_sample_that_is_more():
+def test_the_ground_below_a_curve_has_the_color_of_the_sample_that_is_more():
     result = run(WITNESS_X[:, 0], WITNESS_Y[:, 0])
     ax = result.plot_witness(grid=41)
-    curve = labelled(ax.lines)["witness"]
+    curve = labeled(ax.lines)["witness"]
     at, height = curve.get_data()
     np.testing.assert_allclose(height, result.witness(at))
-    grounds, rugs = labelled(ax.collections), labelled(ax.lines)
-    for name, colour, sign in (("X", OF_X, 1.0), ("Y", OF_Y, -1.0)):
+    grounds, rugs = labeled(ax.collections), labeled(ax.lines)
+    for name, color, sign in (("X", OF_X, 1.0), ("Y", OF_Y, -1.0)):
         ground = grounds[f"more of {name}"]
-        assert same_color(ground.get_facecolor()[0][:3], colour) and same_color(
-            rugs[name].get_color(), colour
+        assert same_color(ground.get_facecolor()[0][:3], color) and same_color(
+            rugs[name].get_color(), color
         )
         reached = np.abs(np.concatenate([path.vertices[:, 1] for path in ground.get_paths()])).max()
         assert reached == pytest.approx(
@@ -182,7 +182,7 @@ def test_dates_and_levels_are_drawn_as_such():
     ax = result.plot_witness(coordinates=("visit", "pain"), grid=7)
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("visit", "pain")
     assert [label.get_text() for label in ax.get_yticklabels()] == ["none", "some", "much"]
-    drawn = labelled(ax.collections)["X"].get_offsets().data
+    drawn = labeled(ax.collections)["X"].get_offsets().data
     known = mdates.date2num(first["visit"]), first["pain"].cat.codes
     np.testing.assert_allclose(drawn, np.stack(known, axis=1), atol=1e-6)
     ax.figure.canvas.draw()
@@ -192,16 +192,16 @@ def test_dates_and_levels_are_drawn_as_such():
     assert ranked.plot_witness(coordinates="visit", grid=7).get_xlabel() == "rank of visit"
 
 
-def test_the_ground_of_a_map_has_the_colour_of_the_sample_that_is_more():
+def test_the_ground_of_a_map_has_the_color_of_the_sample_that_is_more():
     result = run(WITNESS_X, WITNESS_Y, names=("before", "after"))
     ax = result.plot_witness(grid=9)
-    ground, points = ax.collections[0], labelled(ax.collections)
-    norm, colours = ground.norm, ground.get_cmap()
-    assert same_color(colours(norm(norm.vmax))[:3], OF_X) and same_color(
-        colours(norm(norm.vmin))[:3], OF_Y
+    ground, points = ax.collections[0], labeled(ax.collections)
+    norm, colors = ground.norm, ground.get_cmap()
+    assert same_color(colors(norm(norm.vmax))[:3], OF_X) and same_color(
+        colors(norm(norm.vmin))[:3], OF_Y
     )
-    for name, colour in (("before", OF_X), ("after", OF_Y)):
-        assert same_color(points[name].get_facecolor()[0], colour)
+    for name, color in (("before", OF_X), ("after", OF_Y)):
+        assert same_color(points[name].get_facecolor()[0], color)
     assert (
         result.witness([WITNESS_X.mean(axis=0)])[0]
         > 0.0

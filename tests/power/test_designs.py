@@ -19,7 +19,7 @@ from shrinktest.power.designs import (
     FromData,
     FromFunction,
     Independent,
-    Relabelled,
+    Relabeled,
     as_design,
 )
 from shrinktest.power.designs.independence import SIMULATIONS
@@ -63,7 +63,7 @@ OTHERS = [
     d.EckerleSubsample(bandwidth="median"),
     d.HyppoSimulation("square", 0.5, 3),
     d.Linear(noise=0.5).null(),
-    Relabelled(d.MeanShift()),
+    Relabeled(d.MeanShift()),
     d.Changed(d.ScaleChange(scale=2.0), at=0.3, until=0.6),
 ]
 DATA = [
@@ -154,7 +154,7 @@ def test_sizes_of_samples_and_the_changed_sample():
 @pytest.mark.ci
 @pytest.mark.parametrize("design", SMALL, ids=repr)
 def test_samples_of_a_null_twin_have_one_law_and_others_do_not(design):
-    """Looking at coordinates, lengths, products of neighbours, and products of what rounding leaves."""
+    """Looking at coordinates, lengths, products of neighbors, and products of what rounding leaves."""
 
     def smallest(twin):
         features = []
@@ -291,9 +291,9 @@ def test_perturbed_samples_have_their_density():
 def test_grids_and_modes():
     x, y = d.Blobs(rows=2, correlation=0.8, spacing=50.0).sample(0, MANY)
     for z, correlation in ((x, 0.0), (y, 0.8)):
-        centres = 50.0 * np.round(z / 50.0)
-        assert np.array_equal(np.unique(centres, axis=0), [[0, 0], [0, 50], [50, 0], [50, 50]])
-        assert np.allclose(np.cov((z - centres).T), [[1, correlation], [correlation, 1]], atol=0.05)
+        centers = 50.0 * np.round(z / 50.0)
+        assert np.array_equal(np.unique(centers, axis=0), [[0, 0], [0, 50], [50, 0], [50, 50]])
+        assert np.allclose(np.cov((z - centers).T), [[1, correlation], [correlation, 1]], atol=0.05)
     for z, scale in zip(d.Corners(dimension=3).sample(0, MANY), (1.0, 1.6), strict=True):
         corner = np.sign(z[:, :2])
         changed, within = (

@@ -10,7 +10,7 @@ import pytest
 
 from shrinktest import FromData, power_study, solve_sample_size
 from shrinktest.power import designs as d
-from shrinktest.power.designs import Design, FromFunction, Relabelled, as_design
+from shrinktest.power.designs import Design, FromFunction, Relabeled, as_design
 
 
 def exponential(rng, n):
@@ -44,11 +44,11 @@ def test_null_twins_permute_as_far_as_the_design_allows():
         d.OneApart(samples=3, dimension=1, ratio=0.5),
         d.Changed(),
     ):
-        data, moved = (np.vstack(source.sample(4, 30)) for source in (design, Relabelled(design)))
+        data, moved = (np.vstack(source.sample(4, 30)) for source in (design, Relabeled(design)))
         assert np.array_equal(np.sort(data, axis=0), np.sort(moved, axis=0)) and not np.array_equal(
             data, moved
         )
-    x, y, z = Relabelled(d.Parity(strength=1.0)).sample(3, 200)
+    x, y, z = Relabeled(d.Parity(strength=1.0)).sample(3, 200)
     first, *others = d.Parity(strength=1.0).sample(3, 200)
     assert np.array_equal(x, first) and 60 < (x * y * z > 0).sum() < 140
     assert all(
@@ -120,7 +120,7 @@ def test_pilot_data_show_no_digest_and_stores_know_them_by_one():
         and "sha256" in first.null().null().identity()
     )
     assert first.described == "your pilot data (6 and 4 rows)" and "sha256" not in repr(
-        Relabelled(first)
+        Relabeled(first)
     )
     x[0] = 99.0
     assert first == same
@@ -191,9 +191,9 @@ def test_groups_of_pilot_data_are_resampled_whole():
     assert "(n = 8 groups)" in result.paragraph()
 
     rng = np.random.default_rng(0)
-    centre = np.repeat(rng.normal(size=12), 3)
+    center = np.repeat(rng.normal(size=12), 3)
     design = FromData(
-        centre, centre + rng.normal(size=36), "independence", groups=np.arange(36) // 3
+        center, center + rng.normal(size=36), "independence", groups=np.arange(36) // 3
     )
     (a, b), labels = design.trial(0, 7)
     assert len(a) == len(b) == len(labels["groups"]) == 21

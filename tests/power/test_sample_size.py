@@ -28,8 +28,8 @@ SHIFT = MeanShift(dimension=1, shift=1.0)
 
 def student(n, shift=0.5):
     """Power of the two-sided t test with n observations in each sample, at level 0.05."""
-    critical, centre = t.ppf(0.975, 2 * n - 2), shift * np.sqrt(n / 2)
-    return float(nct.sf(critical, 2 * n - 2, centre) + nct.cdf(-critical, 2 * n - 2, centre))
+    critical, center = t.ppf(0.975, 2 * n - 2), shift * np.sqrt(n / 2)
+    return float(nct.sf(critical, 2 * n - 2, center) + nct.cdf(-critical, 2 * n - 2, center))
 
 
 class Counted:

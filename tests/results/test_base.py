@@ -45,7 +45,7 @@ from shrinktest.risk import loss_path, risk_study
 RNG = np.random.default_rng(7)
 X, Y = RNG.normal(size=(14, 2)), RNG.normal((0.8, 0.0), size=(11, 2))
 PAIR = X[:, 0] ** 2 + 0.2 * RNG.normal(size=14)
-TABLE = pd.DataFrame({"weight": np.concatenate([X, Y])[:, 0], "colour": list("abcde") * 5})
+TABLE = pd.DataFrame({"weight": np.concatenate([X, Y])[:, 0], "color": list("abcde") * 5})
 DAYS = TABLE.assign(day=pd.date_range("2024-03-01", periods=25).where(np.arange(25) % 5 > 0))
 FEW = {"n_resamples": 39, "rng": 0, "workers": 1}
 WHOLE = {"block_length": "whole"}
@@ -70,7 +70,7 @@ MADE = {
     "two-sample": lambda: two_sample_test(X, Y, estimator="fkmse", **FEW),
     "tables": lambda: two_sample_test(TABLE[:14], TABLE[14:], **FEW),
     "missing": lambda: two_sample_test([1.0, np.nan], [2.0, 3.0], nan_policy="propagate"),
-    "no relabellings": lambda: two_sample_test(X, Y, n_resamples=0),
+    "no relabelings": lambda: two_sample_test(X, Y, n_resamples=0),
     "k-sample": lambda: k_sample_test(X, Y, X + 1.0, **FEW),
     "k-sample, combined": lambda: k_sample_test(X, Y, X + 1.0, estimator="auto", **FEW),
     "pairs": lambda: k_sample_test(X, Y, X + 1.0, **FEW).pairwise(rng=0),
@@ -80,11 +80,11 @@ MADE = {
     ),
     "independence": lambda: independence_test(X, PAIR, stopping="besag-clifford", **FEW),
     "joint": lambda: joint_independence_test(X[:, 0], X[:, 1], PAIR, **FEW),
-    "term": lambda: factor_test("colour", TABLE, response=TABLE[["weight"]], **FEW)["colour"],
+    "term": lambda: factor_test("color", TABLE, response=TABLE[["weight"]], **FEW)["color"],
     "combined term": lambda: factor_test(
-        "colour", TABLE, response=["weight"], estimator="auto", **FEW
-    )["colour"],
-    "factors": lambda: factor_test("colour", TABLE, response=["weight"], **FEW),
+        "color", TABLE, response=["weight"], estimator="auto", **FEW
+    )["color"],
+    "factors": lambda: factor_test("color", TABLE, response=["weight"], **FEW),
     "own": lambda: permutation_test(first_three, (10, 9), **FEW),
     "combined": lambda: two_sample_test(X, Y, estimator="auto", **FEW),
     "combined, by coordinates": lambda: two_sample_test(

@@ -172,7 +172,7 @@ def test_the_interval_is_that_of_clopper_and_pearson(reached, confidence):
     assert [type(low), type(high)] == [float, float]
 
 
-def test_the_interval_covers_the_p_value_of_all_relabellings():
+def test_the_interval_covers_the_p_value_of_all_relabelings():
     everything = two_sample_test(X[:6], Y[:5], n_resamples=np.inf)
     covered = [
         low <= everything.pvalue <= high

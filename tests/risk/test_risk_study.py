@@ -65,8 +65,8 @@ def streams(n, d, trial, seed=0):
 
 def test_a_loss_is_that_of_the_estimate_on_the_streams_of_its_trial():
     estimators = [KME(), SKMSE(), FKMSE(loo="paper"), MKME(), MMKME(), Landweber()]
-    labelled = {repr(estimator): estimator for estimator in estimators}
-    result = run(estimators=labelled, n=7, d=3, rng=5, n_trials=range(2, 4))
+    labeled = {repr(estimator): estimator for estimator in estimators}
+    result = run(estimators=labeled, n=7, d=3, rng=5, n_trials=range(2, 4))
     for trial in (2, 3):
         first, second = streams(7, 3, trial, seed=5)
         mixture = RandomMixture().draw(first, 3)

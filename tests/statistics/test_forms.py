@@ -205,7 +205,7 @@ TESTS = {
             X, Y, covariates=(SITE, STRATA), bandwidth=1.0, form=form, **OPTIONS
         ),
         lambda form, rows: samples(
-            form, *np.split(naive_given.centred(np.vstack([X, Y]), CODES), [8])
+            form, *np.split(naive_given.centered(np.vstack([X, Y]), CODES), [8])
         ),
     ),
     "covariates, propensity": (
@@ -258,7 +258,7 @@ TESTS = {
             U, V, given=list("abbabaabba"), form=form, **OPTIONS, **WIDE
         ),
         lambda form, rows: naive_given.hsic(
-            *(gaussian(naive_given.centred(x, list("abbabaabba"))) for x in (U, V))
+            *(gaussian(naive_given.centered(x, list("abbabaabba"))) for x in (U, V))
         ),
     ),
     "given, local": (

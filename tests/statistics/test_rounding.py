@@ -119,21 +119,21 @@ def gram_of(kernel, points, by_coordinates=True, gram="auto"):
     "kernel", [Linear(), Gaussian(1.5), Gaussian(1e5), Laplacian(1e5), Polynomial(2)], ids=repr
 )
 @pytest.mark.parametrize("by_coordinates", [True, False])
-def test_centred_features(kernel, by_coordinates):
+def test_centered_features(kernel, by_coordinates):
     matrix = kernel(X)
     matrix = matrix - (kernel.bandwidth > 1e3 if hasattr(kernel, "bandwidth") else 0.0)
-    centring = np.eye(12) - 1 / 12
-    expected = centring @ matrix @ centring
+    centering = np.eye(12) - 1 / 12
+    expected = centering @ matrix @ centering
     gram = gram_of(kernel, X, by_coordinates)
-    centred = gram.residuals()
-    assert centred.by_coordinates == (by_coordinates and kernel == Linear())
-    values = centred.values @ centred.values.T if centred.by_coordinates else centred.values
+    centered = gram.residuals()
+    assert centered.by_coordinates == (by_coordinates and kernel == Linear())
+    values = centered.values @ centered.values.T if centered.by_coordinates else centered.values
     scale = np.abs(expected).max()
     np.testing.assert_allclose(values, expected, atol=1e-5 * scale)
-    np.testing.assert_allclose(centred.diagonal(), np.diag(expected), atol=1e-5 * scale)
-    assert centred.norm == pytest.approx(np.sqrt(np.square(expected).mean()), rel=1e-5)
-    np.testing.assert_array_equal(centred.dense().values, values)
-    assert centred.norm < centred.size < 1.1 * centred.norm
+    np.testing.assert_allclose(centered.diagonal(), np.diag(expected), atol=1e-5 * scale)
+    assert centered.norm == pytest.approx(np.sqrt(np.square(expected).mean()), rel=1e-5)
+    np.testing.assert_array_equal(centered.dense().values, values)
+    assert centered.norm < centered.size < 1.1 * centered.norm
 
 
 def test_differences_keep_their_digits():

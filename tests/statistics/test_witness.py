@@ -1,4 +1,4 @@
-"""Where two samples differ: the witness function over the relabellings, its band, pictures, and contributions."""
+"""Where two samples differ: the witness function over the relabelings, its band, pictures, and contributions."""
 
 from __future__ import annotations
 
@@ -55,20 +55,20 @@ def run(m=6, n=5, estimator="kme", **options):
 
 
 def functions(result, x, y, estimator, at):
-    """The witness functions of the data and all relabellings, by tests of relabelled data that relabel nothing."""
+    """The witness functions of the data and all relabelings, by tests of relabeled data that relabel nothing."""
     masks = result.context.draws.rows() == 0
     pooled, rows = np.vstack([x, y]), []
     for mask in masks:
-        relabelled = two_sample_test(
+        relabeled = two_sample_test(
             pooled[mask], pooled[~mask], estimator=estimator, kernel=Gaussian(0.9), n_resamples=0
         )
-        rows.append(relabelled.witness(at))
+        rows.append(relabeled.witness(at))
     return np.array(rows)
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 @pytest.mark.parametrize("sizes", [pytest.param((5, 5), marks=pytest.mark.ci), (6, 5)])
-def test_band_is_that_of_estimates_fitted_again_in_every_relabelling(estimator, sizes):
+def test_band_is_that_of_estimates_fitted_again_in_every_relabeling(estimator, sizes):
     result = run(*sizes, estimator=estimator, n_resamples=19)
     rows = functions(result, *samples(*sizes), estimator, AT)
     for studentize in (True, False):

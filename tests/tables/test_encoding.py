@@ -32,7 +32,7 @@ def mixed(n, seed=0, gaps=False):
             "income": rng.normal(1e6, 1e5, n),
             "count": rng.integers(0, 9, n),
             "flag": rng.random(n) < 0.5,
-            "colour": rng.choice(["red", "green", "blue"], n),
+            "color": rng.choice(["red", "green", "blue"], n),
             "size": pd.Categorical(rng.choice(["S", "M", "L"], n), ["S", "M", "L"], ordered=True),
             "day": pd.Timestamp("2020-01-01") + DAY * rng.integers(0, 100, n),
             "wait": pd.to_timedelta(rng.integers(0, 10**6, n), unit="s"),
@@ -47,7 +47,7 @@ def by_hand(table, gaps):
     for name in table:
         values = [None if pd.isna(value) else value for value in table[name]]
         known = [value for value in values if value is not None]
-        if name in ("flag", "colour"):
+        if name in ("flag", "color"):
             for level in sorted({str(value) for value in known}):
                 columns.append([float(str(value) == level) for value in values])
         else:
@@ -59,7 +59,7 @@ def by_hand(table, gaps):
             middle = float(np.median([number(value) for value in known]))
             columns.append([middle if value is None else number(value) for value in values])
         if gaps and len(known) < len(values):
-            size = 1.0 if name in ("flag", "colour") else 2.0**0.5 * np.std(columns[-1])
+            size = 1.0 if name in ("flag", "color") else 2.0**0.5 * np.std(columns[-1])
             columns.append([size * (value is None) for value in values])
     return np.transpose(columns)
 
@@ -206,7 +206,7 @@ def test_too_many_levels_keep_a_sample_that_knows_repetitions():
 def test_mixed_tables_keep_the_level():
     rejected = 0
     for seed in range(100):
-        both = mixed(24, seed, gaps=True)[["income", "colour", "day"]]
+        both = mixed(24, seed, gaps=True)[["income", "color", "day"]]
         rejected += (
             two_sample_test(
                 both[:12], both[12:], nan_policy="indicator", n_resamples=19, rng=seed

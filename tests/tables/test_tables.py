@@ -37,7 +37,7 @@ def mixed(n, seed=0, moved=0.0):
             "income": rng.normal(1e6, 1e5, n),
             "rate": rng.normal(moved, 1.0, n),
             "flag": rng.random(n) < 0.5,
-            "colour": rng.choice(["red", "green", "blue"], n),
+            "color": rng.choice(["red", "green", "blue"], n),
             "size": pd.Categorical(rng.choice(["S", "M", "L"], n), ["S", "M", "L"], ordered=True),
             "day": pd.Timestamp("2020-01-01") + SPAN * rng.integers(0, 100, n),
         }
@@ -122,14 +122,14 @@ def test_missing_text_is_missing_whatever_it_is_read_as(kind, texts, numbers):
     ("types", "message"),
     [
         (
-            {"colours": "category"},
-            ("a column in column_types must be one of", "Did you mean 'colour'"),
+            {"colors": "category"},
+            ("a column in column_types must be one of", "Did you mean 'color'"),
         ),
-        ({"colour": "text"}, ("column_types['colour'] must be one of", "'category'")),
-        ({"colour": "number"}, ("X, column 'colour', has", "correct it")),
-        ({"colour": "date"}, ("correct it", "'drop'")),
-        ({"colour": "ordered"}, ("pass the levels in their order as a list",)),
-        ({"colour": ["red", "green"]}, ("lacks levels", "'blue'")),
+        ({"color": "text"}, ("column_types['color'] must be one of", "'category'")),
+        ({"color": "number"}, ("X, column 'color', has", "correct it")),
+        ({"color": "date"}, ("correct it", "'drop'")),
+        ({"color": "ordered"}, ("pass the levels in their order as a list",)),
+        ({"color": ["red", "green"]}, ("lacks levels", "'blue'")),
         ({"income": "date"}, ("holds numbers, which are not dates",)),
         ({"income": 3}, ("must be one of", "got 3")),
         (["income"], ("column_types must be a dict",)),
@@ -305,20 +305,20 @@ def test_omitted_rows_are_counted():
 def test_missing_as_information():
     A, B = mixed(40), mixed(40, seed=1)
     B.loc[:25, "rate"] = NAN
-    A["colour"] = A["colour"].where(A.index > 30)
+    A["color"] = A["color"].where(A.index > 30)
     raised = pytest.raises(
         ValueError, match=says("X has 31 missing values", "nan_policy='indicator' uses missingness")
     )
     with raised:
         two_sample_test(A, B)
     values, encoding, notes = numbers(A, B, policy="indicator")
-    assert "rate is missing" in encoding.features and "colour is missing" in encoding.features
+    assert "rate is missing" in encoding.features and "color is missing" in encoding.features
     rate = encoding.features.index("rate")
     pooled = pd.concat([A, B])
     filled = pooled["rate"].fillna(pooled["rate"].median()).to_numpy()
     np.testing.assert_allclose(values[:, rate], filled / filled.std())
     np.testing.assert_allclose(values[:, rate + 1], np.sqrt(2.0) * pooled["rate"].isna())
-    assert any("missing values in rate, colour are compared as well" in note for note in notes)
+    assert any("missing values in rate, color are compared as well" in note for note in notes)
     assert two_sample_test(A, B, nan_policy="indicator", rng=0).pvalue == 0.001
     assert (
         two_sample_test(
@@ -331,7 +331,7 @@ def test_missing_as_information():
     )
     assert array.pvalue == 0.001
     table = two_sample_test_columns(A, B, nan_policy="indicator", rng=0).table
-    assert table.loc[table["adjusted"] <= 0.05, "column"].tolist() == ["rate", "colour"]
+    assert table.loc[table["adjusted"] <= 0.05, "column"].tolist() == ["rate", "color"]
 
 
 def test_nothing_missing_needs_no_indicator():
@@ -354,13 +354,13 @@ def test_every_test_takes_mixed_tables(estimator):
         two_sample_test(A, B, **given),
         two_sample_test(A, C, paired=True, **given),
         k_sample_test(A, B, C, **given),
-        independence_test(A[["income", "colour"]], C[["flag", "day"]], **given),
+        independence_test(A[["income", "color"]], C[["flag", "day"]], **given),
         independence_test(
-            A[["income", "colour"]], C[["flag", "day"]], blocks=[0, 1] * 5 + [1], **given
+            A[["income", "color"]], C[["flag", "day"]], blocks=[0, 1] * 5 + [1], **given
         ),
     ]
     if estimator != "mmkme":
-        tests.append(joint_independence_test(A["income"], A["colour"], A[["day"]], **given))
+        tests.append(joint_independence_test(A["income"], A["color"], A[["day"]], **given))
     for result in tests:
         assert 0.0 < result.pvalue <= 1.0
         assert result.columns
@@ -369,7 +369,7 @@ def test_every_test_takes_mixed_tables(estimator):
     assert many.labels[0] == ("income", "rate")
 
 
-def test_relabelled_rows_have_the_same_encoding():
+def test_relabeled_rows_have_the_same_encoding():
     A, B = gaps(mixed(12), 0), gaps(mixed(10, seed=1), 1)
     values, *_ = numbers(A, B, policy="indicator")
     pooled = pd.concat([A, B], ignore_index=True)
@@ -390,18 +390,18 @@ def test_names_are_kept():
     )
     assert result.witness(A).mean() > result.witness(B).mean()
     with pytest.raises(
-        TypeError, match=says("points must be a table with the columns that were tested", "colour")
+        TypeError, match=says("points must be a table with the columns that were tested", "color")
     ):
         result.witness(np.zeros((2, 6)))
     with pytest.raises(ValueError, match=says("points lacks columns that were tested: 'rate'")):
         result.witness(A.drop(columns="rate"))
     with pytest.raises(
         ValueError,
-        match=says("column 'colour' has the level 'grey', which the tested data lack"),
+        match=says("column 'color' has the level 'gray', which the tested data lack"),
     ):
-        result.witness(A.assign(colour="grey"))
-    unused = pd.Categorical(A["colour"], ["blue", "green", "grey", "red"])
-    np.testing.assert_array_equal(result.witness(A.assign(colour=unused)), result.witness(A))
+        result.witness(A.assign(color="gray"))
+    unused = pd.Categorical(A["color"], ["blue", "green", "gray", "red"])
+    np.testing.assert_array_equal(result.witness(A.assign(color=unused)), result.witness(A))
     plain = two_sample_test(A[["income", "rate"]], B[["income", "rate"]], rng=0, n_resamples=19)
     np.testing.assert_allclose(
         plain.witness(A[["income", "rate"]].to_numpy()), plain.witness(A[["rate", "income"]])
@@ -413,16 +413,16 @@ def test_names_are_kept():
     assert several.names == ("north", "south", "east")
     assert all(name in str(several.summary()) for name in several.names)
     joint = joint_independence_test(
-        A["income"], A[["colour"]], A["rate"].to_numpy(), rng=0, n_resamples=19
+        A["income"], A[["color"]], A["rate"].to_numpy(), rng=0, n_resamples=19
     )
-    assert joint.names == ("income", "colour", None)
+    assert joint.names == ("income", "color", None)
     assert "Kernel income:" in str(joint.summary()) and "Kernel 2:" in str(joint.summary())
     assert result.to_dict()["columns"] == [list(A)]
 
 
 def test_bandwidths_by_name():
-    A, B = (mixed(12, seed)[["income", "rate", "colour"]] for seed in (0, 1))
-    widths = {"rate": 0.5, "income": 2.0, "colour": 1.0}
+    A, B = (mixed(12, seed)[["income", "rate", "color"]] for seed in (0, 1))
+    widths = {"rate": 0.5, "income": 2.0, "color": 1.0}
     by_name = two_sample_test(A, B, bandwidth=widths, rng=0)
     assert by_name.bandwidth == (2.0, 0.5, 1.0, 1.0, 1.0)
     for given in (pd.Series(widths), (2.0, 0.5, 1.0)):
@@ -432,7 +432,7 @@ def test_bandwidths_by_name():
     columns = two_sample_test_columns(A, B, bandwidth={"rate": 0.5}, rng=0)
     assert columns.table["column"].tolist() == list(A)
     with pytest.raises(ValueError, match=says("bandwidth has no entry for 'rate'")):
-        two_sample_test(A, B, bandwidth={"income": 1.0, "colour": 1.0})
+        two_sample_test(A, B, bandwidth={"income": 1.0, "color": 1.0})
     with pytest.raises(ValueError, match=says("scale['rate'] must be one of 'sd'")):
         two_sample_test(A, B, scale={"rate": "x"})
     with pytest.raises(ValueError, match=says("scale['rate'] must be a finite number > 0")):
@@ -448,7 +448,7 @@ def test_levels_are_as_far_apart_as_numbers_in_all_units(scale):
     A, B = mixed(300), mixed(300, seed=1)
     values, encoding, _ = numbers(A, B, scale=scale)
     size = values[:, encoding.features.index("rate")].std()
-    assert values[:, encoding.features.index("colour = red")].max() == pytest.approx(size, rel=0.1)
+    assert values[:, encoding.features.index("color = red")].max() == pytest.approx(size, rel=0.1)
     gone, encoding, _ = numbers(gaps(A, 0), gaps(B, 1), policy="indicator", scale=scale)
     assert gone[:, encoding.features.index("rate is missing")].max() == pytest.approx(
         np.sqrt(2.0) * size, rel=0.15
@@ -460,7 +460,7 @@ def test_levels_are_as_far_apart_as_numbers_in_all_units(scale):
 
 
 @pytest.mark.parametrize("scale", ["mad", "rank", "deviation"])
-def test_columns_with_other_units_than_their_neighbours_weigh_as_much(scale):
+def test_columns_with_other_units_than_their_neighbors_weigh_as_much(scale):
     A, B = mixed(300), mixed(300, seed=1)
     for values, encoding, _ in (
         numbers(A, B, scale={"rate": scale}),
@@ -470,7 +470,7 @@ def test_columns_with_other_units_than_their_neighbours_weigh_as_much(scale):
         assert spread["rate"] == pytest.approx(1.0, rel=0.1) and spread["income"] == pytest.approx(
             1.0
         )
-        assert values[:, encoding.features.index("colour = red")].max() == 1.0
+        assert values[:, encoding.features.index("color = red")].max() == 1.0
     gone, encoding, _ = numbers(gaps(A, 0), gaps(B, 1), policy="indicator", scale={"rate": scale})
     assert gone[:, encoding.features.index("rate is missing")].max() == pytest.approx(np.sqrt(2.0))
     every = dict.fromkeys(A, scale)
@@ -587,7 +587,7 @@ VERBS = {
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_test_takes_every_way_to_read(verb):
-    A, B = (mixed(12, seed)[["income", "rate", "colour"]] for seed in (0, 1))
+    A, B = (mixed(12, seed)[["income", "rate", "color"]] for seed in (0, 1))
     options = {"n_resamples": 19, "rng": 0}
 
     def pvalues(*tables, **reading):
@@ -598,9 +598,9 @@ def test_every_test_takes_every_way_to_read(verb):
             else [result.pvalue, result.statistic]
         )
 
-    plain = pvalues(A.drop(columns="colour"), B.drop(columns="colour"))
-    assert pvalues(A, B, column_types={"colour": "drop"}) == plain
-    assert pvalues(A, B, column_types={"colour": ["red", "blue", "green"]}) != pvalues(A, B)
+    plain = pvalues(A.drop(columns="color"), B.drop(columns="color"))
+    assert pvalues(A, B, column_types={"color": "drop"}) == plain
+    assert pvalues(A, B, column_types={"color": ["red", "blue", "green"]}) != pvalues(A, B)
     numbers_only = pvalues(A, B, transform=lambda rows: rows[["income", "rate"]])
     assert numbers_only == plain
     holes = A.assign(rate=A["rate"].where(A.index > 2))

@@ -67,13 +67,13 @@ print(columns.table[["column", "pvalue", "adjusted", "reject"]].round(3).to_stri
 
 # %%
 # Taking every visit for an independent observation would be a mistake: patients differ, and each counts three times. If
-# the arms are relabelled at random, patient by patient, no arm has an effect, and yet such a test often finds one.
+# the arms are relabeled at random, patient by patient, no arm has an effect, and yet such a test often finds one.
 
 rejected = 0
 for seed in range(100):
     arms = np.random.default_rng(seed).permutation(np.repeat(["drug", "placebo"], patients // 2))
-    relabelled = table.assign(treatment=arms[table["patient"]])
-    as_rows = factor_test("treatment", relabelled, response=answers, n_resamples=99, rng=seed)
+    relabeled = table.assign(treatment=arms[table["patient"]])
+    as_rows = factor_test("treatment", relabeled, response=answers, n_resamples=99, rng=seed)
     rejected += as_rows["treatment"].reject()
 false_positives = rejected / 100
 print(f"Visits permuted one by one give {false_positives:.0%} false positives at the 5% level.")

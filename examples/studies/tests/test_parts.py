@@ -237,7 +237,7 @@ def test_the_hsic_is_the_unbiased_one():
         - 2 / (n - 2) * (ones @ k @ m @ ones)
     )
     full = m + np.eye(n)  # the diagonal does not count
-    assert (_rivals._u_centred(k + np.eye(n)) * full).sum() == pytest.approx(known, abs=1e-12)
+    assert (_rivals._u_centered(k + np.eye(n)) * full).sum() == pytest.approx(known, abs=1e-12)
 
 
 @pytest.mark.parametrize("test", ["two-sample", "independence"])

@@ -89,7 +89,7 @@ class _LandmarkValues(FeatureMap):
     points: Array
 
     @cached_property
-    def _centred(self) -> tuple[Array, Array, Array, Array]:
+    def _centered(self) -> tuple[Array, Array, Array, Array]:
         """Mean and bandwidths of the landmarks; these in units of them, in tiles; half squares."""
         bandwidths = np.asarray(self.kernel.bandwidth, dtype=np.float64)  # type: ignore[attr-defined]
         widths = np.broadcast_to(bandwidths, self.points.shape[1:])
@@ -103,7 +103,7 @@ class _LandmarkValues(FeatureMap):
         bells = compiled_loop("bells", len(X), 1.5e-8 * len(self.points))
         if bells is None:
             return self.kernel.block(X, self.points)
-        mean, widths, points, halves = self._centred
+        mean, widths, points, halves = self._centered
         out = np.empty((len(X), len(self.points)))
         with np.errstate(over="ignore", invalid="ignore"):
             bells(np.ascontiguousarray((X - mean) / widths), points, halves, out)

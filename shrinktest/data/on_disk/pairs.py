@@ -246,7 +246,7 @@ class Multiplying:
     blocks: Blocks
     widths: tuple[int, int]
     maps: Sequence[FeatureMap]
-    centres: Sequence[
+    centers: Sequence[
         np.ndarray
     ]  # of every map, which features are taken less: their mean in the random sample
     meets: Sequence[tuple[int, int]]  # as of `Products`
@@ -254,7 +254,7 @@ class Multiplying:
     def nothing(self) -> Products:
         """Return sums of no pairs."""
         groups = self.blocks.groups
-        ranks = [len(centre) + 1 for centre in self.centres]
+        ranks = [len(center) + 1 for center in self.centers]
         return Products(
             [np.zeros((groups, ranks[i], LENGTH, ranks[j])) for i, j in self.meets],
             [np.zeros((groups, r, r)) for r in ranks],
@@ -304,7 +304,7 @@ class Multiplying:
 
     def multiply(self, total: Products, first: int, rows: np.ndarray) -> None:
         """Add whole blocks (k m, d) in their order; ``first`` is the number of the first."""
-        step = max(_ROWS, _VALUES // sum(map(len, self.centres)) // LENGTH * LENGTH)
+        step = max(_ROWS, _VALUES // sum(map(len, self.centers)) // LENGTH * LENGTH)
         for start in range(0, len(rows), step):
             self._tile(total, first + start // LENGTH, rows[start : start + step])
 
@@ -317,9 +317,9 @@ class Multiplying:
             for side in (rows[:, : self.widths[0]], rows[:, self.widths[0] :])
         ]
         features = []
-        for k, (each, centre) in enumerate(zip(self.maps, self.centres, strict=True)):
-            z = np.empty((len(rows), len(centre) + 1))
-            z[:, :-1] = each.coordinates(sides[k >= cut]) - centre
+        for k, (each, center) in enumerate(zip(self.maps, self.centers, strict=True)):
+            z = np.empty((len(rows), len(center) + 1))
+            z[:, :-1] = each.coordinates(sides[k >= cut]) - center
             z[:, -1] = np.square(z[:, :-1]).sum(axis=1)
             features.append(z.reshape(len(groups), LENGTH, -1))
         present, starts = np.unique(groups[order], return_index=True)
@@ -353,16 +353,16 @@ def products_of(
     )  # x and y may share a map
     meets = [(first[id(x)], len(first) + second[id(y)]) for x, y in statistics]
     samples = [pooled.rows for pooled in source.survey.pooled]
-    centres = [each.coordinates(samples[k]).mean(axis=0) for k in (0, 1) for each in sides[k]]
+    centers = [each.coordinates(samples[k]).mean(axis=0) for k in (0, 1) for each in sides[k]]
     widths = samples[0].shape[1], samples[1].shape[1]
     about, (rows,) = (
-        Multiplying(blocks, widths, [*sides[0], *sides[1]], centres, meets),
+        Multiplying(blocks, widths, [*sides[0], *sides[1]], centers, meets),
         source.samples,
     )
     depends = {
         SEED: digest(blocks.shuffle),
         DATA: source.survey.digest(),
-        FEATURES: digest(about.maps, centres, meets),
+        FEATURES: digest(about.maps, centers, meets),
     }
     work = partial(about.read, rows.reader)
     jobs = numbered([rows], source.survey.counts)

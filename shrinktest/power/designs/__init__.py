@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from shrinktest._check import choice
-from shrinktest.power.designs.base import Design, Independent, Relabelled
+from shrinktest.power.designs.base import Design, Independent, Relabeled
 from shrinktest.power.designs.data_sets import (
     EckerleSimulation,
     EckerleSubsample,
@@ -188,7 +188,7 @@ __all__ = [
     "PerturbedDependence",
     "PerturbedUniform",
     "Quadratic",
-    "Relabelled",
+    "Relabeled",
     "Rotated",
     "ScaleChange",
     "Shifted",

@@ -182,7 +182,7 @@ class Design:
         A design that is its own twin returns itself.
         """
         if not self.neutral:
-            return Relabelled(self)
+            return Relabeled(self)
         for key in self.neutral:
             names = [f.name for f in fields(self)]  # type: ignore[arg-type]
             choice(key, names, f"a parameter in {type(self).__name__}.neutral")
@@ -355,7 +355,7 @@ class Independent(Twin):
 
 
 @dataclass(frozen=True, repr=False)
-class Relabelled(Twin):
+class Relabeled(Twin):
     """Null twin of any design, by a random split or permutation of its rows.
 
     Samples are pooled and split at random, whereas of several variables each but the first is

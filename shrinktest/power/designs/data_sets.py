@@ -25,7 +25,7 @@ from shrinktest.power.designs.base import (
     Design,
     IndependenceDesign,
     Independent,
-    Relabelled,
+    Relabeled,
     function_name,
     parameter,
     up_to,
@@ -162,9 +162,9 @@ class FromData(Design):
 
     def null(self) -> Design:
         if self.paired or (self.groups is not None and self.test == INDEPENDENCE.name):
-            return Relabelled(self)
+            return Relabeled(self)
         if self.blocks is not None and (self.groups is None or self.test == INDEPENDENCE.name):
-            return Relabelled(self)
+            return Relabeled(self)
         if self.test == INDEPENDENCE.name:
             return Independent(self)
         if np.array_equal(self.X, self.Y, equal_nan=True):

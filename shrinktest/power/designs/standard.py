@@ -326,7 +326,7 @@ class Blobs(TwoSampleDesign):
     def _pair(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, Array]:
         x, y = (rng.standard_normal((size, 2)) for size in (n, m))
         y[:, 1] = self.correlation * y[:, 0] + math.sqrt(1.0 - self.correlation**2) * y[:, 1]
-        centres_x, centres_y = (
+        centers_x, centers_y = (
             self.spacing * rng.integers(self.rows, size=(size, 2)) for size in (n, m)
         )
-        return x + centres_x, y + centres_y
+        return x + centers_x, y + centers_y

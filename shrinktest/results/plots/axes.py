@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 # Okabe and Ito's palette: told apart with every kind of color vision
 BLUE = "#0072B2"
 ORANGE = "#D55E00"
-GREY = "#8C8C8C"
+GRAY = "#8C8C8C"
 #: Colors of the samples X and Y, and of regions with more of one than of the other.
 OF_X = BLUE
 OF_Y = ORANGE

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from shrinktest.results.plots.axes import (
     BLUE,
-    GREY,
+    GRAY,
     ORANGE,
     axes,
     fitted,
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from shrinktest.results.cell_means import CellMeans
 
 # further colors of Okabe and Ito
-_COLORS = (BLUE, ORANGE, "#009E73", "#CC79A7", "#E69F00", "#56B4E9", GREY)
+_COLORS = (BLUE, ORANGE, "#009E73", "#CC79A7", "#E69F00", "#56B4E9", GRAY)
 _DASHES = ("-", "--", ":", "-.")
 _NAMED = 24  # cells whose levels are written beside them
 _LETTERS = 18  # of a level

@@ -12,7 +12,7 @@ import numpy as np
 from shrinktest._check import counted, percent
 from shrinktest.results.plots.axes import (
     BLUE,
-    GREY,
+    GRAY,
     ORANGE,
     axes,
     fitted,
@@ -52,7 +52,7 @@ def plot_change(result: Any, ax: Axes | None = None) -> Axes:
     critical = np.nan if combined else result.critical_value()
     if np.isfinite(critical):
         ax.axhline(
-            critical, color=GREY, linestyle="--", label=f"critical value at level {result.alpha:g}"
+            critical, color=GRAY, linestyle="--", label=f"critical value at level {result.alpha:g}"
         )
     names = (
         ("first changed row", "first row after it") if epidemic else ("first row after the change",)

@@ -19,7 +19,7 @@ import numpy as np
 from shrinktest._check import choice, percent
 from shrinktest.results.plots.axes import (
     BLUE,
-    GREY,
+    GRAY,
     ORANGE,
     SETTINGS,
     UNITS,
@@ -49,7 +49,7 @@ _LINES = 3  # of names of candidates, and of a title
 _VARIABLES = {
     BLUE: "var(--first)",
     ORANGE: "var(--second)",
-    GREY: "var(--rule)",
+    GRAY: "var(--rule)",
     "#000000": "currentColor",
 }
 _STYLE = {
@@ -120,7 +120,7 @@ def draw_distribution(ax: Axes, shares: Distribution, names: Sequence[str]) -> N
             label=names[1],
         )
         ax.set_yticks(places, [*map(short, shares.labels)])
-        ax.axvline(0.0, color=GREY, linewidth=0.6)
+        ax.axvline(0.0, color=GRAY, linewidth=0.6)
         ax.set_xlabel("% of values", fontsize="small")
     else:
         ax.stairs(
@@ -157,7 +157,7 @@ def plot_pairs(effect: Any, ax: Axes | None = None, *, measure: str = "auc") -> 
         interval = getattr(pair, f"{measure}_interval")
         if np.isfinite(value):
             label = " and ".join(short(name, 24) for name in pair.names)
-            rows.append((label, value, interval, BLUE if interval[0] > none else GREY))
+            rows.append((label, value, interval, BLUE if interval[0] > none else GRAY))
     if not rows:
         raise ValueError(f"measure: no {measure} was estimated; choose the other measure")
     every = len(rows)
@@ -186,7 +186,7 @@ def plot_candidates(result: Any, ax: Axes | None = None) -> Axes:
             initial=0.0
         )  # infinite limits are drawn as long
         limits = np.clip(limits, value - reach, value + reach)
-        color = GREY if name in result.best else ORANGE
+        color = GRAY if name in result.best else ORANGE
         rows.append((shorten(name, _LETTERS, placeholder="..."), value, limits, color))
     ax = draw_intervals(ax, rows, 0.0)
     further = "further away than" if result.measure == "distance" else "less dependence than on"
@@ -246,7 +246,7 @@ def plot_segments(result: Any, ax: Axes | None = None) -> Axes:
             f"{row[result.by]} (p = {row['adjusted']:.2g})",
             row["auc"],
             (row["low"], row["high"]),
-            BLUE if row["reject"] else GREY,
+            BLUE if row["reject"] else GRAY,
         )
         for row in rows
     ]

@@ -8,7 +8,7 @@ import numpy as np
 
 from shrinktest.results.plots.axes import (
     BLUE,
-    GREY,
+    GRAY,
     ORANGE,
     SETTINGS,
     legend,
@@ -54,7 +54,7 @@ def _draw_evidence(ax: Axes, result: Any) -> None:
     ax.plot(rows, evidence, color=BLUE, marker=marker, label="largest evidence in a batch")
     ax.set_yscale("log")
     what = "2 × run length" if result.alpha is None else "1 / alpha"
-    ax.axhline(result.threshold, color=GREY, linestyle="--", label=f"alarm at {what}")
+    ax.axhline(result.threshold, color=GRAY, linestyle="--", label=f"alarm at {what}")
     if result.alarm:
         start = result.alarm_row if result.change_row is None else result.change_row
         label = "from the estimated change to the alarm"

@@ -10,7 +10,7 @@ import numpy as np
 from shrinktest._check import counted, percent
 from shrinktest.results.plots.axes import (
     BLUE,
-    GREY,
+    GRAY,
     ORANGE,
     axes,
     draw_intervals,
@@ -49,7 +49,7 @@ def plot_null(result: Any, ax: Axes | None = None) -> Axes:
         f"all {values.size}" if result.exact and not planned else f"{values.size}{planned} random"
     )
     bins: Any = "auto" if float(np.ptp(values)) > 0.0 else 1
-    ax.hist(values, bins=bins, color=GREY, alpha=0.55, label=f"{kind} {result.kind.resamples}")
+    ax.hist(values, bins=bins, color=GRAY, alpha=0.55, label=f"{kind} {result.kind.resamples}")
     if np.isfinite(critical):
         ax.axvline(
             critical, color=BLUE, linestyle="--", label=f"critical value at level {result.alpha:g}"
@@ -126,10 +126,10 @@ def _draw_pvalues(
     """Draw p-values, adjusted and not, one test below the other."""
     places = np.arange(len(rows))[::-1]
     single, adjusted = ([row[name] for row in rows] for name in ("pvalue", "adjusted"))
-    ax.hlines(places, single, adjusted, color=GREY, linewidth=1)
+    ax.hlines(places, single, adjusted, color=GRAY, linewidth=1)
     ax.plot(single, places, "o", color=BLUE, markerfacecolor="none", label="p-value alone")
     ax.plot(adjusted, places, "s", color=ORANGE, markersize=5, label="adjusted")
-    ax.axvline(alpha, color=GREY, linestyle=":", label=f"level {alpha:g}")
+    ax.axvline(alpha, color=GRAY, linestyle=":", label=f"level {alpha:g}")
     ax.set_xscale("log")
     ax.set_xlim(
         min(0.5 * min(single), 0.008), 1.3
@@ -203,7 +203,7 @@ def plot_pairs_of_samples(tests: Any, ax: Axes | None) -> Axes:
     drawn = []
     for label, row in zip(labels, rows, strict=True):
         limits = (row["low"], row["high"])
-        color = BLUE if row["reject"] else GREY
+        color = BLUE if row["reject"] else GRAY
         drawn.append((f"{label} (p = {row['adjusted']:.2g})", row["auc"], limits, color))
     ax = draw_intervals(ax, drawn, 0.5)
     ax.set_xlabel(f"AUC ({percent(tests.confidence)} intervals, each by itself)", loc="right")
@@ -222,7 +222,7 @@ def _plot_lags(tests: Any, ax: Axes | None) -> Axes:
             ax.vlines(
                 lags[which], 0.0, tests.statistics[which], color=color, linewidth=3, label=label
             )
-    ax.axhline(0.0, color=GREY, linewidth=0.8)
+    ax.axhline(0.0, color=GRAY, linewidth=0.8)
     ax.locator_params(axis="x", integer=True, min_n_ticks=1)
     ax.set_xlabel("lag: rows by which Y comes after X")
     ax.set_ylabel("statistic")
@@ -245,7 +245,7 @@ def plot_level_check(result: Any, ax: Axes | None = None) -> Axes:
     tail = (1.0 - result.confidence) / 2.0
     low, high = (binom.ppf(q, trials, grid) / trials for q in (tail, 1.0 - tail))
     band = f"uniform, {percent(result.confidence)} band"
-    ax.fill_between(grid, low, high, color=GREY, alpha=0.3, linewidth=0, label=band)
+    ax.fill_between(grid, low, high, color=GRAY, alpha=0.3, linewidth=0, label=band)
     ax.ecdf(result.pvalues, color=BLUE, label=counted(trials, "trial"))
     wrong = [
         (row["alpha"], row["level"])

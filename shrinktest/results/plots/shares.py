@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from shrinktest._check import percent
-from shrinktest.results.plots.axes import BLUE, GREY, draw_intervals, fitted, short, title
+from shrinktest.results.plots.axes import BLUE, GRAY, draw_intervals, fitted, short, title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,7 +18,7 @@ def plot_shares(result: Any, ax: Axes | None = None) -> Axes:
     rows = []
     for row, rejected in zip(result.rows(), result.reject(), strict=True):
         limits = (row["low"], row["high"])
-        color = BLUE if rejected else GREY
+        color = BLUE if rejected else GRAY
         rows.append((short(row["term"], _LETTERS), row["share"], limits, color))
     ax = draw_intervals(ax, rows, 0.0)
     intervals = f"{percent(result.confidence)} intervals"

@@ -10,7 +10,7 @@ import numpy as np
 from shrinktest._check import choice, counted, percent
 from shrinktest.results.plots.axes import (
     BLUE,
-    GREY,
+    GRAY,
     ORANGE,
     axes,
     ink,
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 # Okabe and Ito's palette, and a marker for each, so that no curve is told apart by color alone
-COLOURS = (BLUE, ORANGE, "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#B8A800")
+COLORS = (BLUE, ORANGE, "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#B8A800")
 MARKERS = "osD^vP*X"
 _IMPROVEMENT = ("improvement", "improvement_low", "improvement_high")
 _INSIDE = 4  # curves up to which a legend inside the axes leaves them room
@@ -35,10 +35,10 @@ def look(ax: Axes, i: int) -> dict[str, Any]:
 
     Of further ones than there are colors, the colors with other markers.
     """
-    colour = COLOURS[i % len(COLOURS)]
-    other = (i + i // len(COLOURS)) % len(MARKERS)
+    color = COLORS[i % len(COLORS)]
+    other = (i + i // len(COLORS)) % len(MARKERS)
     return {
-        "color": ink(ax) if colour == "#000000" else colour,
+        "color": ink(ax) if color == "#000000" else color,
         "marker": MARKERS[other],
         "markersize": 5,
     }
@@ -66,7 +66,7 @@ def plot_power(result: Any, ax: Axes | None, counted_as: str) -> Axes:
         curve, null = (table[table["estimator"] == label] for table in tables)
         _draw_curve(ax, curve, ("n", "power", "low", "high"), label=label, **style)
         ax.plot(null["n"], null["level"], linestyle="--", linewidth=1, **style)
-    ax.axhline(alpha, color=GREY, linestyle=":", label=f"α = {alpha:g}")
+    ax.axhline(alpha, color=GRAY, linestyle=":", label=f"α = {alpha:g}")
     ax.set_xlabel(f"n, {counted_as}")
     ax.set_ylabel(
         f"rejections at level {alpha:g}" + (" (dashed: null holds)" if len(tables[1]) else "")
@@ -123,9 +123,9 @@ def _draw_search(result: Any, ax: Axes, tried: Any, points: Any, answer: Any) ->
     ax.plot(points, result.fitted_power(points), color=BLUE, label="fitted power")
     errors = [table["power"] - table["low"], table["high"] - table["power"]]
     ax.errorbar(
-        tried, table["power"], errors, fmt="o", color=GREY, label="simulated,\n95% intervals"
+        tried, table["power"], errors, fmt="o", color=GRAY, label="simulated,\n95% intervals"
     )
-    ax.axhline(result.power, color=GREY, linestyle=":")
+    ax.axhline(result.power, color=GRAY, linestyle=":")
     label, place, limits = answer
     ax.axvline(place, color=ORANGE, label=label)
     if limits is not None:
@@ -159,7 +159,7 @@ def plot_risk(
         dashed = "--" if label == "oracle" else "-"
         _draw_curve(ax, curve, (along, *_IMPROVEMENT), label=label, linestyle=dashed, **look(ax, i))
     ax.axhline(
-        0.0, color=GREY, linestyle=":", label=f"{result.baseline} (above: closer to the truth)"
+        0.0, color=GRAY, linestyle=":", label=f"{result.baseline} (above: closer to the truth)"
     )
     fixed = "n" if along == "d" else "d"
     ax.set_xlabel({"n": "sample size n", "d": "dimension d"}[along])
@@ -185,7 +185,7 @@ def plot_path(path: Any, ax: Axes | None = None, *, relative: bool = False) -> A
         ax, table, ("amount", *columns), label=label, color=BLUE, marker=MARKERS[0], markersize=4
     )
     for (name, row), color, line in zip(
-        path.references.iterrows(), (GREY, ORANGE), (":", "--"), strict=False
+        path.references.iterrows(), (GRAY, ORANGE), (":", "--"), strict=False
     ):
         ax.axhline(row[value], label=f"{name}: {row[value]:.4g}", color=color, linestyle=line)
     best = table.loc[table["loss"].idxmin()]

@@ -10,7 +10,7 @@ import numpy as np
 from shrinktest._check import choice, count, counted, percent
 from shrinktest._warn import tiny_is_zero
 from shrinktest.results.plots.axes import (
-    GREY,
+    GRAY,
     OF_X,
     OF_Y,
     Along,
@@ -187,8 +187,8 @@ def _curve(
         reach = np.where(
             known, band.half_width, 0.0
         )  # if the function is 0 in every permutation, so is the band
-        ax.fill_between(line, -reach, reach, color=GREY, alpha=0.4, linewidth=0, label="band")
-    ax.axhline(0.0, color=GREY, linewidth=0.8)
+        ax.fill_between(line, -reach, reach, color=GRAY, alpha=0.4, linewidth=0, label="band")
+    ax.axhline(0.0, color=GRAY, linewidth=0.8)
     ax.plot(line, band.values, color=ink(ax), linewidth=1.0, label="witness")
     label = "outside the band" if band.outside.any() else None
     ax.plot(line[band.outside], band.values[band.outside], ".", color=ink(ax), label=label)
