@@ -84,7 +84,7 @@ class NoEffect(Hypothesis):
     """A term adds nothing to the others; its variable holds the aligned response."""
 
     kind: ClassVar[TestInfo] = FACTOR
-    serial_remedy: ClassVar[str] = "use groups= that keep units together, or use distant rows"
+    serial_remedy: ClassVar[str] = "use groups= that keep units together, or rows far apart in time"
     #: The same for rows that are permuted within groups.
     signs_remedy: ClassVar[str] = "use within='signs'"
 

@@ -134,12 +134,12 @@ TEXTS = {
         "residualized predictor were permuted."
     ),
     "spread-differs": (
-        "The spread of the response depends on the terms, which approximate tests allow for only "
-        "in part; result.dispersion() tests each term for this."
+        "The spread of the response depends on the terms. Approximate tests allow for this only in "
+        "part; result.dispersion() tests which terms the spread depends on."
     ),
     "few-residuals": (
-        "Cells of the design have as few as {fewest}; tests of spread are approximate, most of all "
-        "in cells with fewer than 10."
+        "Cells of the design have as few as {fewest}; tests of spread are approximate, and least "
+        "accurate if cells have fewer than 10."
     ),
     "additive-in-distance": (
         "{term} tests whether effects add up in this kernel or distance, not in the data, because "
@@ -225,7 +225,7 @@ TEXTS = {
         "the data. The width was calibrated by simulation and is not exact."
     ),
     "no-interval": (
-        "No interval could be computed, because no rows can be exchanged on one side of the "
+        "No interval could be computed, because this requires exchanging rows on one side of the "
         "change: {why}"
     ),
     "later-changes": (
@@ -237,9 +237,9 @@ TEXTS = {
     "strata-means": ("Kernels are applied to values after subtracting stratum means{exception}."),
     "residuals": ("Kernels are applied to the residuals of a regression on the covariates."),
     "four-statistics": (
-        "Four statistics are combined: products of residuals (means, 80% of the level), these "
-        "times Z (turning, 6%), residuals times squared residuals (squares, 8%), and kernel "
-        "features (shapes, 6%).{decided}"
+        "Four statistics are combined, with weights: 'means' 80% (products of residuals), "
+        "'turning' 6% (these products times Z), 'squares' 8% (residuals times squared residuals) "
+        "and 'shapes' 6% (kernel features).{decided}"
     ),
     "regressions": (
         "The regressions {problem}, so a small p-value is not evidence of dependence. Collect "
@@ -325,7 +325,8 @@ TEXTS = {
         "taken into account."
     ),
     "missing-in-both": (
-        "Column {column!r} is missing in {shares}: two rows without a value count as equal."
+        "Values of column {column!r} are missing in {shares}: two rows without a value count as "
+        "equal."
     ),
     "few-units": "{where} only {count} {units}; {what} was measured only for {least} or more.",
     "uneven-candidates": (

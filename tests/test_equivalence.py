@@ -230,7 +230,7 @@ def test_tables_and_missing_values():
             for table, gone in ((x, first), (y, second))
         ]
         notes = str(equivalence_test(*gaps, **given, rng=0, nan_policy="indicator").notes)
-        assert ("Column 'a' is missing in 40% of X and 70% of Y" in notes) == noted
+        assert ("Values of column 'a' are missing in 40% of X and 70% of Y" in notes) == noted
 
 
 FLAT = np.eye(40)[0]

@@ -65,8 +65,15 @@ class Keys(SphinxTransform):
             text.parent.replace(text, made)
 
 
+def in_lists(app, pagename, templatename, context, doctree):
+    """Citations are items of their list, which the deprecated role that Sphinx gives them does not say."""
+    if "body" in context:
+        context["body"] = context["body"].replace('role="doc-biblioentry"', 'role="listitem"')
+
+
 def setup(app):
-    """Register the directive and the transform."""
+    """Register the directive, the transform and the role of citations."""
+    app.connect("html-page-context", in_lists)
     app.add_directive("bibliography", Bibliography)
     app.add_transform(Keys)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -128,7 +128,8 @@ def _notes_on_time(telling: dict[str, str]) -> list[str]:
             column=column,
             what="is not tested",
             reason=(
-                f"it counts rows or gives the time (column_types={{{column!r}: {kind!r}}} tests it)"
+                "it numbers rows or gives the time "
+                f"(column_types={{{column!r}: {kind!r}}} tests it)"
             ),
         )
         for column, kind in telling.items()

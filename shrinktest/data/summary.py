@@ -254,7 +254,7 @@ def identifies(name: str, samples: Sequence[ColumnSummary]) -> str | None:
     """
     kind, levels = common(samples, [""] * len(samples))
     if kind == "number" and all(summary.counts_rows for summary in samples):
-        return "it counts the rows"
+        return "it numbers the rows"
     rows = sum(summary.known for summary in samples)
     size = len(levels)
     if kind != "category" or rows <= 2:

@@ -22,8 +22,6 @@ from shrinktest.data.tables import (
 from shrinktest.monitoring.plain_rows import of_frame, of_mapping
 from shrinktest.notes import Note, note
 
-_CLOCK = "it counts rows or gives the time"
-
 
 @dataclass(frozen=True, eq=False)
 class Layout:
@@ -207,7 +205,7 @@ def without_clocks(
     ]
     if len(clocks) < len(remaining):
         left |= dict.fromkeys(
-            (column.name for column in clocks), "it counts rows or gives the time"
+            (column.name for column in clocks), "it numbers rows or gives the time"
         )
     kinds = {column.name: column.kind for column in table.columns}
     notes = tuple(

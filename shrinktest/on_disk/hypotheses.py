@@ -319,7 +319,8 @@ class PairsOnDisk(OnDiskHypothesis, Independence):
         assert form.combine is not None
         statistic = form.combine(estimator, sums, sums.traces, sums.size, sums.n)
         left = self.source.survey.sizes[0] - self.blocks.used
-        out = f"; {counted(left, 'pair')} at the end left out" if left else ""
+        verb = "is" if left == 1 else "are"
+        out = f"; {counted(left, 'pair')} at the end {verb} left out" if left else ""
         about = {"length": LENGTH, "blocks": self.blocks.count, "groups": self.blocks.groups}
         computation = Computation(
             route=features[0].route,

@@ -369,7 +369,7 @@ def notes_on(estimator: MeanEstimator, n: int, plain: str = "HSIC") -> tuple[str
             note(
                 "same-as-kme",
                 amount="noise variance",
-                plain="with wider kernels: add 2 variance to bandwidth^2",
+                plain="with wider kernels: add 2 * variance to bandwidth^2",
             ),
         )
     return ()

@@ -390,21 +390,22 @@ def estimator_notes(
     equal = len(set(contrast.sizes)) == 1
     pairs = contrast.comparison == "pairs"
     if used.scales_all_alike(contrast.sizes) and pairs:
-        plain = f"form={form.name!r}" if form.squared_norm and not equal else "this form"
+        same = "with the same form="
+        plain = f"form={form.name!r}" if form.squared_norm and not equal else same
         notes.append(note("same-as-kme", amount="shrinkage amount", plain=plain))
     if used.smooths and used.fixed:
         notes.append(
             note(
                 "same-as-kme",
                 amount="noise variance",
-                plain="with a wider kernel: add 2 variance to bandwidth^2",
+                plain="with a wider kernel: add 2 * variance to bandwidth^2",
             )
         )
     if given.smooths and tuning == "sample":
         notes.append(note("tuned-apart"))
     if not equal and not used.smooths and form.squared_norm:
         other = "form='unbiased'" if pairs else "comparison='pairs'"
-        notes.append(note("unequal-sizes", what="this form", remedy=other))
+        notes.append(note("unequal-sizes", what="this form of the statistic", remedy=other))
     if not equal and not used.smooths and tuning == "sample":
         notes.append(
             note(

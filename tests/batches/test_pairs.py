@@ -205,7 +205,7 @@ def test_result_says_what_was_done():
     assert result.restriction == "within 8 successive pairs" and result.route == "rff"
     notes = " ".join(result.notes)
     assert "10 random Fourier features" in notes and "200 blocks in 100 groups" in notes
-    assert "3 pairs at the end left out" in notes
+    assert "3 pairs at the end are left out" in notes
     x, rare = np.hstack([np.tile(X, (5, 1)), np.full((8015, 1), 3.0)]), np.zeros((8015, 1))
     rare[1234] = 1.0  # which is not in the sample
     options = {**RFF, "scale": ["sd", "sd"], "bandwidth_y": 1.0}

@@ -51,7 +51,7 @@ BAD = {
         {"scale": "mad"},
         "more than half of its values are equal",
     ),
-    "numbers of rows": (np.arange(N), np.arange(N), {}, "it counts the rows"),
+    "numbers of rows": (np.arange(N), np.arange(N), {}, "it numbers the rows"),
     "names of rows": (
         [f"u{i}" for i in range(N)],
         [f"v{i}" for i in range(N)],
@@ -332,7 +332,7 @@ def test_columns_that_count_or_tell_the_time_are_left_out(clock):
         result, alone = test(table, **MORE), test(table[["v"]], **MORE)
         assert result.pvalue == alone.pvalue
         assert any(
-            "Column 't' is not tested: it counts rows or gives the time" in note
+            "Column 't' is not tested: it numbers rows or gives the time" in note
             for note in result.notes
         )
 

@@ -147,7 +147,7 @@ def test_types_that_make_no_sense(types, message):
 @pytest.mark.parametrize(
     ("name", "column", "why"),
     [
-        ("id", range(100, 108), "it counts the rows"),
+        ("id", range(100, 108), "it numbers the rows"),
         ("code", [f"k{i}" for i in (5, 2, 7, 1, 4, 8, 3, 6)], "its text is different in every row"),
     ],
 )
