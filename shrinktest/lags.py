@@ -55,7 +55,9 @@ def run_lags(
             note("single-lag", lag=chosen[0], low=-longest, high=longest + 1, longest=longest)
         )
     if longest:
-        last, verb = ("row", "meets") if longest == 1 else (f"{longest} rows", "meet")
+        last, verb = (
+            ("row", "is paired with") if longest == 1 else (f"{longest} rows", "are paired with")
+        )
         notes.append(note("ends-meet", longest=longest, rows=last, meet=verb))
     return run_many(
         [hypothesis.lagged(lag) for lag in chosen],

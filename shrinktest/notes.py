@@ -126,8 +126,8 @@ TEXTS = {
     ),
     # designs with several factors
     "few-values": (
-        "{column} has {count} different numbers and enters as one slope; C({column}) compares "
-        "its levels."
+        "{column} has {count} distinct values and enters the model with one slope; C({column}) "
+        "compares its levels."
     ),
     "few-exact": (
         "Within cells of the other factors, {term} has only {permutations} of rows, so rows of its "
@@ -142,8 +142,8 @@ TEXTS = {
         "accurate if cells have fewer than 10."
     ),
     "additive-in-distance": (
-        "{term} tests whether effects add up in this kernel or distance, not in the data, because "
-        "effects cannot be subtracted from a precomputed matrix."
+        "For {term}, the null hypothesis is that effects add up in this kernel or distance, not in "
+        "the data, because effects cannot be subtracted from a precomputed matrix."
     ),
     "negative-share": (
         "The distances cannot be embedded in a Euclidean space, so proportions of variance may be "

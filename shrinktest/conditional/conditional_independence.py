@@ -376,7 +376,8 @@ def within_strata(test: _Test, z: np.ndarray, label: np.ndarray, argument: str) 
         )
     rows = int(mixed.sum())
     codes = codes_of(codes[mixed])
-    lost = f"{len(mixed) - rows} of {counted(len(mixed), 'row')}"
+    verb = "was" if len(mixed) - rows == 1 else "were"
+    lost = f"{len(mixed) - rows} of {counted(len(mixed), 'row')} {verb}"
     other = "row of the other sample" if argument == "covariates" else "other row"
     about = {"rows": lost, "other": other, "argument": argument}
     left_out = () if mixed.all() else (note("strata-left-out", **about),)

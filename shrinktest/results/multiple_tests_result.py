@@ -214,7 +214,7 @@ class MultipleTestsResult(Result):
         enough = self.method == WESTFALL_YOUNG or self.exact or not smallest or least > self.alpha
         if not problem and not enough and not self.reject().any():
             problem = (
-                f"{counted(smallest, 'p-value')} of {tests} {'is' if smallest == 1 else 'are'} as "
+                f"{smallest} of {counted(tests, 'p-value')} {'is' if smallest == 1 else 'are'} as "
                 f"small as {rows - 1} "
                 f"permutations allow ({least:.3g}), but none is small enough once "
                 f"adjusted for {tests} tests; with more permutations (n_resamples=), some tests "

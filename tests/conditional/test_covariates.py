@@ -91,7 +91,7 @@ def test_strata_of_one_sample_are_left_out():
     result = two_sample_test(X[:7], Y[:7], covariates=sites, rng=0)
     assert result.n_observations == (6, 6)
     assert result.pvalue == two_sample_test(X[:6], Y[:6], covariates=SITES, rng=0).pvalue
-    assert any("2 of 14 rows left out" in note for note in result.notes)
+    assert any("2 of 14 rows were left out" in note for note in result.notes)
 
 
 def test_effects_exist_within_strata_only():

@@ -87,7 +87,7 @@ def test_rows_alone_in_their_stratum_are_left_out_and_counted():
     result = independence_test(X[:12], Y[:12], given=np.append(SITE, ["x", "y"]), rng=1)
     assert result.n_observations == (10,)
     assert result.pvalue == independence_test(X[:10], Y[:10], given=SITE, rng=1).pvalue
-    assert any("2 of 12 rows left out" in note for note in result.notes)
+    assert any("2 of 12 rows were left out" in note for note in result.notes)
 
 
 def predicted_and_noise(z, rng):

@@ -182,7 +182,7 @@ def test_results_say_that_permutations_are_too_few_for_the_number_of_tests():
     with pytest.warns(UserWarning, match="can never reject"):
         few = two_sample_test_columns(a, b, method="holm", n_resamples=99, **given)
     again = few.with_method("fdr_bh")  # which has notes of its own
-    assert "99 permutations the smallest" in few.notes[-1] and "2 p-values of 30" in again.notes[-1]
+    assert "99 permutations the smallest" in few.notes[-1] and "2 of 30 p-values" in again.notes[-1]
     assert not again.reject().any() and again.with_method("holm").notes == few.notes
     more = two_sample_test_columns(a, b, method="fdr_bh", n_resamples=399, **given)
     by_permutations = two_sample_test_columns(
@@ -259,7 +259,9 @@ def test_several_estimators_and_rows_that_come_round(data):
     assert alone.notes[-2].startswith(
         "Only lag -1 was tested; lags=range(-1, 2) tests all lags up to 1."
     )
-    assert "at a lag of 2 the last 2 rows of one series meet the first" in result.notes[-1]
+    assert (
+        "at a lag of 2 the last 2 rows of one series are paired with the first" in result.notes[-1]
+    )
 
 
 @pytest.mark.parametrize(
