@@ -89,9 +89,9 @@ class KernelCache:
     def __post_init__(self) -> None:
         if self.rank is not None:
             object.__setattr__(self, "rank", count(self.rank, "rank", minimum=1))
-        kept = _KEPT.get()
-        if kept is not None:
-            kept[:] = [self]
+        latest_cache = _KEPT.get()
+        if latest_cache is not None:
+            latest_cache[:] = [self]
 
     @property
     def random(self) -> bool:
